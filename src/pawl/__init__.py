@@ -1,0 +1,1 @@
+"""pawl: prompts, tools and workflows of AI agents as pinned, gated and revocable versions."""

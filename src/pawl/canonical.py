@@ -1,0 +1,52 @@
+"""Canonical JSON and digests: the identity of everything that pawl stores.
+
+The digest of a document is the SHA-256 of its RFC 8785 form, so comments, layout and key order do not count. Stored JSON
+files have one spelling (sorted keys, two spaces, one trailing newline), so that a changed byte is always a changed file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pawl.ids import Digest
+
+VERSION_FIELDS = frozenset({"version", "changes"})
+"""Fields that say which version a document is, and not what it does."""
+
+
+def canonical_bytes(value: Any) -> bytes:
+    """Return the RFC 8785 form of a JSON value.
+
+    Raises ``ValueError`` (rfc8785's own errors are subclasses) for what JSON cannot hold exactly.
+    """
+    import rfc8785  # noqa: PLC0415 - a quarter of the start of a reading process, and readers of snapshots never need it
+
+    return rfc8785.dumps(value)
+
+
+def sha256(data: bytes) -> Digest:
+    """Return the digest of bytes."""
+    return Digest("sha256:" + hashlib.sha256(data).hexdigest())
+
+
+def digest_of(value: Any) -> Digest:
+    """Return the digest of a JSON value: SHA-256 over its RFC 8785 form."""
+    return sha256(canonical_bytes(value))
+
+
+def content_digest(document: Mapping[str, Any]) -> Digest:
+    """Return the digest of a procedure without its version: equal for the same content under another number."""
+    return digest_of({key: value for key, value in document.items() if key not in VERSION_FIELDS})
+
+
+def record_bytes(value: Any) -> bytes:
+    """Return the one spelling of a JSON value that pawl writes to a file."""
+    return (json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8")
+
+
+def record_digest(value: Any) -> Digest:
+    """Return the digest of a record by the bytes that it has in its file."""
+    return sha256(record_bytes(value))

@@ -1,0 +1,1 @@
+"""Suites, assertions, runners and evidence."""

@@ -1,0 +1,85 @@
+"""One small tree of errors, by whose fault it is.
+
+Each class has a stable default code; ``problems`` carries every fault found, not only the first. What exit code an error
+becomes is decided in one table in ``cli/``.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pawl.problems import Fault, Problem
+
+
+class PawlError(Exception):
+    """Base of everything that pawl raises on purpose."""
+
+    code: ClassVar[str] = "error"
+
+    def __init__(self, message: str, *, code: str | None = None, hint: str | None = None, problems: tuple[Problem, ...] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.problems = problems or (Problem(code=code or self.code, message=message, hint=hint),)
+
+
+class UsageError(PawlError):
+    """The command or call itself is wrong."""
+
+    code = "usage"
+
+
+class InvalidError(PawlError):
+    """A file or value that came from outside is not what it must be."""
+
+    code = "invalid"
+
+
+class NotFoundError(PawlError):
+    """Something that was named does not exist."""
+
+    code = "not-found"
+
+
+class RefusedError(PawlError):
+    """Policy, channel order or an unsatisfied closure says no."""
+
+    code = "refused"
+
+
+class EvidenceError(PawlError):
+    """Conformance evidence is missing, stale, failing or inconclusive."""
+
+    code = "evidence-missing"
+
+
+class ConflictError(PawlError):
+    """Somebody else moved the state; nothing was written."""
+
+    code = "conflict"
+
+
+class IntegrityError(PawlError):
+    """Stored bytes are not those that were recorded."""
+
+    code = "integrity"
+
+
+class WithheldError(PawlError):
+    """Frozen, held, halted, rejected or withdrawn: it exists and is not given out."""
+
+    code = "withheld"
+
+
+class ApprovalError(PawlError):
+    """An approval is needed first."""
+
+    code = "approval-needed"
+
+
+class Faulty(Exception):  # noqa: N818 - it never leaves the library: edges turn it into InvalidError with file and line
+    """Raised by pure readers: the document has these faults. Edges add the file and the lines."""
+
+    def __init__(self, faults: tuple[Fault, ...]) -> None:
+        super().__init__("; ".join(fault.message for fault in faults))
+        self.faults = faults

@@ -1,0 +1,1 @@
+"""Strict YAML and JSON, atomic files and locks, Git: the only doors to the outside."""

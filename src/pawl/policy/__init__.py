@@ -1,0 +1,1 @@
+"""Rules, their expressions, the one evaluator, and verdicts."""

@@ -1,0 +1,1 @@
+"""What a procedure is: prompts, tools and workflows; rendering, call checking, walking; changes between versions."""

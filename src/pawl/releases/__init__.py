@@ -1,0 +1,1 @@
+"""Plans as data, and applying a plan."""
