@@ -1,7 +1,7 @@
 """Canonical JSON and digests: the identity of everything that pawl stores.
 
-The digest of a document is the SHA-256 of its RFC 8785 form, so comments, layout and key order do not count. Stored JSON
-files have one spelling (sorted keys, two spaces, one trailing newline), so that a changed byte is always a changed file.
+The digest of a document is the SHA-256 of its RFC 8785 form, so comments, layout and key order do not count. Stored
+JSON files have one spelling (sorted keys, two spaces, one trailing newline), so that Git shows and merges them well.
 """
 
 from __future__ import annotations

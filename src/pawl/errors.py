@@ -1,7 +1,7 @@
 """One small tree of errors, by whose fault it is.
 
-Each class has a stable default code; ``problems`` carries every fault found, not only the first. What exit code an error
-becomes is decided in one table in ``cli/``.
+Each class has a stable default code; ``problems`` carries every fault found, not only the first. What exit code an
+error becomes is decided in one table in ``cli/``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ class PawlError(Exception):
 
     code: ClassVar[str] = "error"
 
-    def __init__(self, message: str, *, code: str | None = None, hint: str | None = None, problems: tuple[Problem, ...] = ()) -> None:
+    def __init__(
+        self, message: str, *, code: str | None = None, hint: str | None = None, problems: tuple[Problem, ...] = ()
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint

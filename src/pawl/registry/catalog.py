@@ -1,0 +1,179 @@
+"""The registry as a fold over its journal: published versions, withdrawals, adopted policies.
+
+A published version never changes; a withdrawal only gets harder, or is taken back before it is a revocation; policy
+numbers only go up. A journal that breaks one of these rules is damaged, whatever its digests say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias, get_args
+
+from pawl.ids import REGISTRY_JOURNAL, Channel, Digest, Name, Ref, Serial, Version, parse_digest, parse_ref
+from pawl.registry.journal import EMPTY, Actor, Head, Record, damaged
+
+WithdrawalLevel: TypeAlias = Literal["deprecated", "yanked", "revoked"]
+LEVELS: tuple[WithdrawalLevel, ...] = get_args(WithdrawalLevel)
+"""From mild to final."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """One frozen version. ``content`` is its digest without the version; ``file`` is that of its frozen bytes."""
+
+    kind: str
+    name: Name
+    version: Version
+    digest: Digest
+    content: Digest
+    file: Digest
+    requires: Mapping[Name, str]
+    serial: Serial
+    at: str
+
+    @property
+    def ref(self) -> Ref:
+        return Ref(self.name, self.version)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the form that a publish record holds."""
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "version": self.version,
+            "digest": self.digest,
+            "content": self.content,
+            "file": self.file,
+            "requires": dict(self.requires),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Withdrawal:
+    """Why a version is no longer given out, or only with a warning."""
+
+    level: WithdrawalLevel
+    reason: str
+    actor: Actor
+    at: str
+    serial: Serial
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adopted:
+    """A policy in force: the frozen rules and channel settings under their number."""
+
+    number: int
+    rules: Mapping[str, Any]
+    """The frozen form that ``policy.sources`` reads back."""
+    channels: Mapping[Channel, Channel | None]
+    """Channel -> the channel that a version must have been live on first."""
+    at: str
+    actor: Actor
+    reason: str | None
+    serial: Serial
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalog:
+    """What the registry knows after its newest record."""
+
+    head: Head
+    published: Mapping[Ref, Published]
+    withdrawals: Mapping[Ref, Withdrawal]
+    policies: tuple[Adopted, ...]
+
+    @property
+    def policy(self) -> Adopted | None:
+        """The policy in force."""
+        return self.policies[-1] if self.policies else None
+
+    def versions_of(self, name: Name) -> tuple[Published, ...]:
+        """Return every published version of a name in the order of publication."""
+        return tuple(item for item in self.published.values() if item.name == name)
+
+    def withdrawal(self, ref: Ref) -> Withdrawal | None:
+        return self.withdrawals.get(ref)
+
+
+@dataclass(slots=True)
+class _Fold:
+    published: dict[Ref, Published] = field(default_factory=dict)
+    withdrawals: dict[Ref, Withdrawal] = field(default_factory=dict)
+    policies: list[Adopted] = field(default_factory=list)
+
+
+def fold_registry(records: Iterable[Record]) -> Catalog:
+    """Return the state after ``records``; ``IntegrityError`` for a record that cannot follow those before it."""
+    state = _Fold()
+    head = EMPTY
+    for record in records:
+        try:
+            _APPLY[record.action](state, record)
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            raise damaged(REGISTRY_JOURNAL, record.serial, f"{record.action} does not apply: {error!s}") from error
+        head = record.head
+    return Catalog(
+        head=head,
+        published=MappingProxyType(state.published),
+        withdrawals=MappingProxyType(state.withdrawals),
+        policies=tuple(state.policies),
+    )
+
+
+def _publish(state: _Fold, record: Record) -> None:
+    for row in record.body["published"]:
+        ref = parse_ref(f"{row['name']}@{row['version']}")
+        if ref in state.published:
+            raise ValueError(f"{ref} was published before")
+        state.published[ref] = Published(
+            kind=row["kind"],
+            name=ref.name,
+            version=ref.version,
+            digest=parse_digest(row["digest"]),
+            content=parse_digest(row["content"]),
+            file=parse_digest(row["file"]),
+            requires=MappingProxyType(dict(row["requires"])),
+            serial=record.serial,
+            at=record.at,
+        )
+
+
+def _withdraw(state: _Fold, record: Record) -> None:
+    ref = parse_ref(record.body["ref"])
+    level: WithdrawalLevel = record.body["level"]
+    before = state.withdrawals.get(ref)
+    if ref not in state.published or (before and LEVELS.index(level) <= LEVELS.index(before.level)):
+        raise ValueError(f"{ref} cannot become {level}")
+    state.withdrawals[ref] = Withdrawal(
+        level=level, reason=record.reason or "", actor=record.actor, at=record.at, serial=record.serial
+    )
+
+
+def _restore(state: _Fold, record: Record) -> None:
+    ref = parse_ref(record.body["ref"])
+    if state.withdrawals[ref].level == "revoked":
+        raise ValueError(f"{ref} is revoked, which is final")
+    del state.withdrawals[ref]
+
+
+def _adopt(state: _Fold, record: Record) -> None:
+    number = record.body["policy"]
+    if number != len(state.policies) + 1:
+        raise ValueError(f"policy {number} cannot follow policy {len(state.policies)}")
+    state.policies.append(
+        Adopted(
+            number=number,
+            rules=record.body["rules"],
+            channels=MappingProxyType(dict(record.body["channels"])),
+            at=record.at,
+            actor=record.actor,
+            reason=record.reason,
+            serial=record.serial,
+        )
+    )
+
+
+_APPLY = {"publish": _publish, "withdraw": _withdraw, "restore": _restore, "adopt-policy": _adopt}

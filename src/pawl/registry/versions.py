@@ -1,0 +1,34 @@
+"""Comparing versions and testing them against specifiers (PEP 440, as ``packaging`` reads them).
+
+A pre-release satisfies a range only where it is already pinned by its exact version; no choice picks one unasked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version as Parsed
+
+from pawl.ids import Version
+
+
+@lru_cache(maxsize=65_536)
+def version_key(version: Version) -> Parsed:
+    """Return what versions are ordered by."""
+    return Parsed(version)
+
+
+@lru_cache(maxsize=65_536)
+def satisfies(version: Version, specifier: str) -> bool:
+    """Whether a pinned version, pre-release or not, lies within a specifier."""
+    return SpecifierSet(specifier).contains(version_key(version), prereleases=True)
+
+
+def is_prerelease(version: Version) -> bool:
+    return version_key(version).is_prerelease
+
+
+def newest_first(versions: Iterable[Version]) -> tuple[Version, ...]:
+    return tuple(sorted(versions, key=version_key, reverse=True))
