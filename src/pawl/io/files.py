@@ -1,0 +1,236 @@
+"""Files: bounded reading, durable writing, and a lock that dies with its process.
+
+A file is written whole or not at all: into a temporary file of the same folder, synced, then linked (``create``) or
+renamed (``replace``) into place, and the folder is synced. What a killed process leaves behind are temporary files, which
+``sweep`` removes. Only pawl's errors leave these functions.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import Self
+
+from pawl.errors import ConflictError, InvalidError, NotFoundError
+from pawl.io.steps import step
+
+TEMPORARY_PREFIX = ".pawl-tmp-"
+"""Names of files that are being written; readers of a folder pass them over."""
+
+_POLL_SECONDS = 0.02
+
+
+def read_bounded(path: Path, *, limit: int, root: Path | None = None) -> bytes:
+    """Return the bytes of a regular file of at most ``limit`` bytes.
+
+    With ``root``, a symbolic link that leads out of it is refused. Raises ``NotFoundError`` or ``InvalidError``.
+    """
+    if root is not None:
+        _refuse_outside(root, path)
+    with _reported("read", path):
+        # not blocking, so that a pipe in the place of a file does not hang the reader
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise InvalidError(f"{path} is not a regular file", code="not-a-file")
+        with os.fdopen(handle, "rb") as file:
+            data = file.read(limit + 1)
+    if len(data) > limit:
+        raise InvalidError(f"{path} is larger than {limit} bytes, which is the most that is read", code="too-large")
+    return data
+
+
+def inside(root: Path, relative: str) -> Path:
+    """Return ``root / relative`` if it stays inside ``root``, symbolic links followed; else raise ``InvalidError``."""
+    pure = PurePosixPath(relative)
+    if not relative or "\x00" in relative or pure.is_absolute() or ".." in pure.parts or not pure.parts:
+        message = f"{relative[:200]!r} is no path below {root}: relative, without .. and not empty"
+        raise InvalidError(message, code="path-outside")
+    path = root.joinpath(*pure.parts)
+    _refuse_outside(root, path)
+    return path
+
+
+def create(path: Path, data: bytes) -> None:
+    """Write a new file durably; raise ``ConflictError`` if ``path`` exists, whatever it is."""
+    with _reported("write", path):
+        _make_folders(path.parent)
+        temporary = _write_temporary(path, data, 0o666)
+        try:
+            step("files.link")
+            path.hardlink_to(temporary)
+        except FileExistsError:
+            raise ConflictError(f"{path} exists already", code="file-exists") from None
+        finally:
+            step("files.unlink-temporary")
+            temporary.unlink(missing_ok=True)
+        _sync_folder(path.parent)
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Write a file durably in place of what is there; its permissions stay. Links and folders are refused."""
+    with _reported("write", path):
+        _make_folders(path.parent)
+        mode = _mode_of(path)
+        temporary = _write_temporary(path, data, mode or 0o666)
+        try:
+            if mode is not None:
+                temporary.chmod(mode)
+            step("files.rename")
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        _sync_folder(path.parent)
+
+
+def remove(path: Path) -> None:
+    """Remove a file durably; nothing happens if it is not there."""
+    with _reported("remove", path):
+        step("files.remove")
+        try:
+            path.unlink()
+        except FileNotFoundError:
+            return
+        _sync_folder(path.parent)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what killed writers left in ``folder``; call it under the lock that the writers take."""
+    with _reported("clean", folder):
+        try:
+            entries = list(folder.iterdir())
+        except FileNotFoundError:
+            return
+        for entry in entries:
+            if entry.name.startswith(TEMPORARY_PREFIX):
+                entry.unlink(missing_ok=True)
+
+
+class Lock:
+    """An exclusive lock on a file, for ``with``; the system frees it when its process ends, however it ends.
+
+    The file itself stays: removing it would let two processes hold two locks of one name.
+    """
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        self._path = path
+        self._timeout = timeout
+        self._handle: int | None = None
+
+    def __enter__(self) -> Self:
+        import fcntl  # noqa: PLC0415 - only writers lock, and it exists on POSIX alone
+
+        with _reported("lock", self._path):
+            _make_folders(self._path.parent)
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+            try:
+                deadline = time.monotonic() + self._timeout
+                while True:
+                    try:
+                        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        break
+                    except BlockingIOError:
+                        if time.monotonic() >= deadline:
+                            raise self._held(handle) from None
+                    time.sleep(_POLL_SECONDS)
+                os.ftruncate(handle, 0)
+                os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+            except BaseException:
+                os.close(handle)
+                raise
+        self._handle = handle
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+    def _held(self, handle: int) -> ConflictError:
+        holder = os.pread(handle, 32, 0).decode("ascii", "replace").strip()
+        by = f" by process {holder}" if holder.isdigit() else ""
+        message = f"another command is writing here: {self._path} is held{by}"
+        return ConflictError(message, code="locked", hint="wait for it to end, then run the command again")
+
+
+@contextmanager
+def _reported(verb: str, path: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise NotFoundError(f"{path} does not exist", code="file-not-found") from error
+    except NotADirectoryError as error:
+        raise NotFoundError(
+            f"{path} does not exist: a file stands where a folder is named", code="file-not-found"
+        ) from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InvalidError(f"cannot {verb} {path}: {reason}", code=f"cannot-{verb}") from error
+
+
+def _refuse_outside(root: Path, path: Path) -> None:
+    try:
+        real = path.resolve()
+        within = real.is_relative_to(root.resolve())
+    except (OSError, RuntimeError, ValueError):  # a loop of links
+        within = False
+    if not within:
+        raise InvalidError(f"{path} leads out of {root}", code="path-outside")
+
+
+def _make_folders(folder: Path) -> None:
+    if folder.is_dir():
+        return
+    _make_folders(folder.parent)
+    step("files.mkdir")
+    folder.mkdir(exist_ok=True)
+    _sync_folder(folder.parent)
+
+
+def _mode_of(path: Path) -> int | None:
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        raise InvalidError(f"{path} is not a regular file and is not replaced", code="not-a-file")
+    return stat.S_IMODE(status.st_mode)
+
+
+def _write_temporary(path: Path, data: bytes, mode: int) -> Path:
+    temporary = path.parent / f"{TEMPORARY_PREFIX}{os.getpid()}-{secrets.token_hex(6)}"
+    step("files.open")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            step("files.write")
+            file.write(data)
+            file.flush()
+            step("files.fsync")
+            os.fsync(file.fileno())
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return temporary
+
+
+def _sync_folder(folder: Path) -> None:
+    step("files.fsync-folder")
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in {errno.EINVAL, errno.ENOTSUP}:  # file systems that cannot sync a folder
+            raise
+    finally:
+        os.close(handle)
