@@ -58,6 +58,8 @@ class Situation:
     upstream_name: str | None = None
     evidence: Mapping[Name, tuple[SuiteEvidence, ...]] | None = None
     """By affected procedure; ``None`` where no suite has been asked yet."""
+    unread_suites: tuple[str, ...] = ()
+    """Files under conformance/ that do not read: nobody knows what they would test."""
 
     @property
     def after(self) -> Mapping[Name, Pin]:
@@ -294,6 +296,11 @@ def _rule(situation: Situation, rule: Rule, name: Name, closure: Closure) -> Fin
 def _evidence(situation: Situation, closures: Mapping[Name, Closure]) -> Iterator[Finding]:
     if situation.action not in {"promote", "rollback"}:
         return
+    for path in situation.unread_suites:
+        # A way back is not closed by a broken file that may be about something else; a way forward is.
+        status: Status = "missing" if situation.action == "promote" else "warning"
+        message = f"{path} does not read, so nobody knows what it tests"
+        yield _evidence_finding(situation.state.channel, status, "suite-unread", message, hint="pawl check shows why")
     for name, closure in closures.items():
         subject = str(Ref(name, closure.root.version))
         known = None if situation.evidence is None else situation.evidence.get(name)

@@ -1,0 +1,123 @@
+"""Audit: what is live against today's policy, and whether there is a way back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from pawl.errors import IntegrityError
+from pawl.ids import Channel, Name
+from pawl.operations.judging import read_affected
+from pawl.operations.session import Report, Session
+from pawl.operations.sources import Sources, read_sources
+from pawl.operations.targets import find_targets
+from pawl.operations.world import World, read_world
+from pawl.policy.evaluator import Situation, evaluate
+from pawl.policy.rules import Rule
+from pawl.policy.verdict import FINDINGS, INTEGRITY, REFUSED, WITHHELD, Verdict, hardest
+from pawl.problems import Problem
+from pawl.registry.channels import ChannelState
+
+
+def live_verdict(session: Session, world: World, state: ChannelState, rules: tuple[Rule, ...]) -> Verdict:
+    """Return the verdict of ``rules`` on everything that is pinned on a channel."""
+    situation = Situation(
+        action="audit",
+        state=state,
+        catalog=world.catalog,
+        rules=rules,
+        documents={},
+        actor=session.actor,
+        now=session.now,
+        moves={},
+        subjects=tuple(state.pins),
+    )
+    procedures = read_affected(session.workspace, situation)
+    return evaluate(replace(situation, documents={item.digest: item.document for item in procedures.values()}))
+
+
+def audit(session: Session, channel: Channel | None, require_way_back: int | None) -> Report:
+    """Report what is live and breaks a rule (3), and, where it is required, what has no way back (1)."""
+    world = read_world(session.workspace)
+    states = [world.channel(channel)] if channel else list(world.channels.values())
+    sources = read_sources(session.workspace)
+    codes: list[int] = []
+    problems: list[Problem] = []
+    rows = []
+    for state in states:
+        row, found = _audit_channel(session, world, sources, state, require_way_back, problems)
+        rows.append(row)
+        codes += found
+    code = hardest(codes)
+    return Report(
+        status="failed" if code else "passed",
+        exit_code=code,
+        problems=tuple(problems),
+        data={"channels": rows, "require_way_back": require_way_back},
+    )
+
+
+def _audit_channel(
+    session: Session,
+    world: World,
+    sources: Sources,
+    state: ChannelState,
+    require_way_back: int | None,
+    problems: list[Problem],
+) -> tuple[dict[str, Any], list[int]]:
+    codes: list[int] = []
+    policy = world.catalog.policy
+    row: dict[str, Any] = {
+        "channel": state.channel,
+        "serial": state.head.serial,
+        "policy": policy.number if policy else None,
+        "pins": len(state.pins),
+        "findings": [],
+        "ways_back": {},
+    }
+    if not state.pins:
+        problems.append(
+            Problem(code="channel-empty", severity="note", message=f"nothing is pinned on {state.channel}")
+        )
+        return row, codes
+    try:
+        verdict = live_verdict(session, world, state, world.rules)
+    except IntegrityError as error:
+        problems.extend(error.problems)
+        return row, [INTEGRITY]
+    row["findings"] = [finding.as_dict() for finding in verdict.findings if finding.status != "not-applicable"]
+    for finding in (*verdict.failures, *verdict.warnings):
+        problem = finding.problem()
+        problems.append(
+            Problem(
+                code=problem.code,
+                severity=problem.severity,
+                message=f"{state.channel}: {problem.message}",
+                rule=problem.rule,
+                hint=problem.hint,
+            )
+        )
+    codes += [REFUSED if finding.exit_code != WITHHELD else WITHHELD for finding in verdict.failures]
+    for name in sorted(state.pins):
+        ways = _ways_back(session, world, sources, state, name)
+        row["ways_back"][name] = ways
+        wanted = require_way_back or 1
+        if len(ways) < wanted:
+            problems.append(_no_way(state, name, ways, require_way_back))
+            codes += [FINDINGS] if require_way_back else []
+    return row, codes
+
+
+def _ways_back(session: Session, world: World, sources: Sources, state: ChannelState, name: Name) -> list[str]:
+    found = find_targets(session, world, sources, state, name)
+    return [target.pin.version for target in found if target.verdict.allowed]
+
+
+def _no_way(state: ChannelState, name: Name, ways: list[str], required: int | None) -> Problem:
+    there = f"only {', '.join(ways)}" if ways else "no earlier version"
+    return Problem(
+        code="no-way-back",
+        severity="error" if required else "warning",
+        message=f"{state.channel}: {name}@{state.pins[name].version} could be rolled back to {there} now",
+        hint=f"pawl targets {name} --channel {state.channel} shows every earlier version and its verdict",
+    )

@@ -1,0 +1,178 @@
+"""Putting a question to the evaluator: gathering what it must know, running the suites that have no valid evidence.
+
+The cheap checks come first: where they already refuse, no suite is run, and the verdict says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pawl.canonical import record_bytes, sha256
+from pawl.conformance.evidence import EvidenceEntry, Key, entry_from_record, newest, statement, to_record
+from pawl.conformance.outcomes import SuiteResult
+from pawl.conformance.run import run_suite, runner_digest_for
+from pawl.conformance.suites import Suite
+from pawl.errors import IntegrityError
+from pawl.ids import Digest, Name
+from pawl.operations.session import Session
+from pawl.operations.sources import Sources
+from pawl.operations.world import World
+from pawl.policy.evaluator import Situation, SuiteEvidence, affected, evaluate
+from pawl.policy.verdict import Action, Verdict
+from pawl.problems import Problem
+from pawl.procedures.procedure import Procedure
+from pawl.registry.channels import ChannelState, Pin
+from pawl.registry.closure import Closure, closure_of
+from pawl.releases.planning import NewEvidence
+from pawl.workspace import Workspace
+
+
+_DECIDED = {
+    "passed": "evidence reused from",
+    "failed": "on exactly these digests; a changed procedure, suite or implementation is tested anew; evidence of",
+}
+"""Results that stand until one of their digests changes; anything else could not tell, and is run again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """A verdict, what the suites said of each affected procedure, and the evidence that was made for it just now."""
+
+    verdict: Verdict
+    suites: Mapping[Name, tuple[SuiteEvidence, ...]]
+    new: tuple[NewEvidence, ...]
+    situation: Situation
+
+    def tests(self, name: Name) -> dict[str, int]:
+        """Return how many cases each suite of a procedure has."""
+        return {suite.suite: suite.cases for suite in self.suites.get(name, ())}
+
+
+def judge(
+    session: Session,
+    world: World,
+    sources: Sources,
+    *,
+    action: Action,
+    state: ChannelState,
+    moves: Mapping[Name, Pin | None],
+) -> Judgement:
+    """Return the judgement on moving ``moves`` on a channel. Runs suites; stores nothing."""
+    upstream_name, upstream = world.upstream(state.channel)
+    situation = Situation(
+        action=action,
+        state=state,
+        catalog=world.catalog,
+        rules=world.rules,
+        documents={},
+        actor=session.actor,
+        now=session.now,
+        moves=moves,
+        upstream=upstream,
+        upstream_name=upstream_name,
+        unread_suites=sources.unread_suites,
+    )
+    procedures = read_affected(session.workspace, situation)
+    situation = replace(situation, documents={item.digest: item.document for item in procedures.values()})
+    first = evaluate(situation)
+    if action == "remove" or any(finding.check != "evidence" for finding in first.failures):
+        return Judgement(verdict=first, suites={}, new=(), situation=situation)
+    gathering = _Gathering(session=session, world=world, sources=sources, procedures=procedures)
+    suites, new = gathering.gather(situation)
+    situation = replace(situation, evidence=suites)
+    return Judgement(verdict=evaluate(situation), suites=suites, new=new, situation=situation)
+
+
+def read_affected(workspace: Workspace, situation: Situation) -> dict[Digest, Procedure]:
+    """Return every procedure that the verdict covers with its closure, and what is pinned in its place now."""
+    after = situation.after
+    wanted: dict[Digest, Pin] = {}
+    for name in affected(situation):
+        for member in closure_of(name, after).members:
+            wanted[member.digest] = after[member.name]
+        present = situation.state.pins.get(name)
+        if present:
+            wanted[present.digest] = present
+    return {digest: workspace.procedure(pin) for digest, pin in wanted.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Gathering:
+    session: Session
+    world: World
+    sources: Sources
+    procedures: Mapping[Digest, Procedure]
+
+    def gather(self, situation: Situation) -> tuple[dict[Name, tuple[SuiteEvidence, ...]], tuple[NewEvidence, ...]]:
+        """Return each affected procedure's suites with their newest results, and the statements made for it."""
+        entries = [entry_from_record(row) for state in self.world.channels.values() for row in state.evidence]
+        suites: dict[Name, tuple[SuiteEvidence, ...]] = {}
+        new: list[NewEvidence] = []
+        after = situation.after
+        for name in affected(situation):
+            closure = closure_of(name, after)
+            procedure = self.procedures[closure.root.digest]
+            found = []
+            for suite in self.sources.suites_of(procedure):
+                known, made = self._suite(suite, procedure, closure, entries)
+                found.append(known)
+                new += made
+            suites[name] = tuple(found)
+        return suites, tuple(new)
+
+    def _suite(
+        self, suite: Suite, procedure: Procedure, closure: Closure, entries: list[EvidenceEntry]
+    ) -> tuple[SuiteEvidence, tuple[NewEvidence, ...]]:
+        settings = self.sources.settings
+        root, paths = self.session.workspace.root, settings.python_path
+        key = Key(
+            subject=procedure.digest,
+            closure=closure.digest,
+            suite=suite.digest,
+            runner=runner_digest_for(procedure, root=root, python_path=paths),
+        )
+        entry = newest(entries, key, now=self.session.now)
+        if entry is not None and entry.outcome in _DECIDED:
+            self._check_stored(entry)
+            return _evidence(suite, entry.outcome, f"{_DECIDED[entry.outcome]} {entry.finished_at}"), ()
+        result = run_suite(suite, procedure, code=self.session.run_code, root=root, python_path=paths)
+        made = new_evidence(result, suite, key, closure, self.session)
+        return _evidence(suite, result.outcome, _why(result)), (made,)
+
+    def _check_stored(self, entry: EvidenceEntry) -> None:
+        path = self.session.workspace.evidence / entry.file
+        try:
+            found = sha256(path.read_bytes())
+        except OSError:
+            found = None
+        if found != entry.digest:
+            where = self.session.workspace.relative(path)
+            message = f"the evidence {where} is not as it was recorded"
+            problem = Problem(
+                code="evidence-changed", message=message, path=where, hint=f"restore it: git checkout -- {where}"
+            )
+            raise IntegrityError(message, problems=(problem,))
+
+
+def new_evidence(result: SuiteResult, suite: Suite, key: Key, closure: Closure, session: Session) -> NewEvidence:
+    """Return a result as the statement to store and its entry in the record that stores it."""
+    members = [(member.name, member.version, member.digest) for member in closure.members]
+    content = statement(result, key, suite=suite, members=members, finished=session.at)
+    digest = sha256(record_bytes(content))
+    file = f"{closure.root.name}/{closure.root.version}/{suite.name}.{digest[7:23]}.json"
+    return NewEvidence(name=file, statement=content, entry=to_record(content, file=file, digest=digest))
+
+
+def _evidence(suite: Suite, outcome: Any, reason: str) -> SuiteEvidence:
+    return SuiteEvidence(suite=suite.name, cases=len(suite.cases), outcome=outcome, reason=reason)
+
+
+def _why(result: SuiteResult) -> str:
+    if result.outcome == "passed":
+        return "run now"
+    wrong = [case for case in result.cases if case.outcome != "passed"]
+    first = "; ".join(f"{case.id} {case.outcome}: {'; '.join(case.reasons)}" for case in wrong[:3])
+    more = f"; and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+    return (first + more) or "it has no cases"

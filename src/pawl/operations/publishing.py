@@ -1,0 +1,171 @@
+"""Publish: freeze what the work tree holds as versions that never change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pawl.canonical import content_digest, sha256
+from pawl.errors import InvalidError, NotFoundError
+from pawl.ids import Name, Serial, Version
+from pawl.operations.session import Report, Session
+from pawl.operations.sources import Source, Sources, read_sources
+from pawl.operations.world import read_world
+from pawl.problems import Fault, Problem
+from pawl.procedures.procedure import Procedure
+from pawl.registry.catalog import Catalog, Published
+from pawl.registry.closure import requirement_cycles
+from pawl.registry.versions import satisfies
+from pawl.releases.applying import apply
+from pawl.releases.planning import plan_publish
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What a publish would do: the sources that are new, and those that are published already."""
+
+    new: tuple[Source[Procedure], ...]
+    same: tuple[Source[Procedure], ...]
+    problems: tuple[Problem, ...]
+
+
+def publish(session: Session, names: Sequence[Name], *, dry_run: bool = False, reason: str | None = None) -> Report:
+    """Freeze every new version, or those of ``names``, under one record; nothing at all if one of them cannot be."""
+    world = read_world(session.workspace)
+    sources = read_sources(session.workspace)
+    chosen = _chosen(sources, names)
+    selection = select(chosen, sources, world.catalog)
+    blocking = (*sources.problems, *selection.problems)
+    if any(problem.severity == "error" for problem in blocking):
+        raise InvalidError("nothing was published", problems=blocking)
+    if not selection.new:
+        note = Problem(code="unchanged", severity="note", message="nothing to publish: every version is frozen already")
+        return Report(status="unchanged", problems=(*blocking, note), data={"published": []})
+    versions = [(published_form(source), source.data) for source in selection.new]
+    plan = plan_publish(world.catalog, versions, session.stamp(reason or _reason(selection.new)))
+    rows = [
+        {"name": item.name, "version": item.version, "kind": item.kind, "digest": item.digest} for item, _ in versions
+    ]
+    data: dict[str, Any] = {"published": rows, "plan": list(plan.lines()), "dry_run": dry_run}
+    if dry_run:
+        return Report(status="would", problems=blocking, data={**data, "serial": None, "commit": None, "files": []})
+    applied = apply(session.workspace, plan, commit=session.commit, branch=sources.settings.branch)
+    record = plan.record
+    return Report(
+        status="done",
+        problems=(*blocking, *applied.problems),
+        data={
+            **data,
+            "serial": record.serial if record else None,
+            "commit": applied.commit,
+            "files": list(applied.files),
+        },
+    )
+
+
+def select(chosen: Iterable[Source[Procedure]], sources: Sources, catalog: Catalog) -> Selection:
+    """Sort sources into new and published ones, and say what keeps any of them from being published."""
+    new: list[Source[Procedure]] = []
+    same: list[Source[Procedure]] = []
+    problems: list[Problem] = []
+    for source in chosen:
+        published = catalog.published.get(source.value.ref)
+        if published is None:
+            new.append(source)
+        elif published.digest == source.value.digest:
+            same.append(source)
+        else:
+            problems += source.problems(_reused(source.value, catalog))
+    problems += requirement_problems(sources, catalog)
+    return Selection(new=tuple(new), same=tuple(same), problems=tuple(problems))
+
+
+def requirement_problems(sources: Sources, catalog: Catalog) -> tuple[Problem, ...]:
+    """Return a problem for every requirement that nobody can ever meet, and for every cycle of requirements."""
+    problems: list[Problem] = []
+    for source in sources.procedures.values():
+        for name, specifier in source.value.requires.items():
+            versions = _versions_there(name, sources, catalog)
+            if not versions:
+                fault = Fault(
+                    code="requirement-unknown",
+                    message=f"{name} is required, and there is no such procedure here or in the registry",
+                    at=("requires", name),
+                    on_key=True,
+                    hint=f"write procedures/{name}.yaml, or correct the name",
+                )
+                problems += source.problems(fault)
+            elif not any(satisfies(version, specifier) for version in versions):
+                fault = Fault(
+                    code="requirement-unmet",
+                    message=f"no version of {name} is within {specifier}; there are {', '.join(sorted(versions))}",
+                    at=("requires", name),
+                )
+                problems += source.problems(fault)
+    members: Mapping[Name, Procedure] = {name: source.value for name, source in sources.procedures.items()}
+    for cycle in requirement_cycles(members):
+        message = f"requirements go round in a circle: {' -> '.join((*cycle, cycle[0]))}"
+        fault = Fault(code="requirement-cycle", message=message, at=("requires",), on_key=True)
+        problems += sources.procedures[cycle[0]].problems(fault)
+    return tuple(problems)
+
+
+def _versions_there(name: Name, sources: Sources, catalog: Catalog) -> set[Version]:
+    here = {sources.procedures[name].value.version} if name in sources.procedures else set()
+    return here | {item.version for item in catalog.versions_of(name)}
+
+
+def _chosen(sources: Sources, names: Sequence[Name]) -> list[Source[Procedure]]:
+    missing = [name for name in names if name not in sources.procedures]
+    if missing:
+        unread = [problem for problem in sources.problems if problem.severity == "error"]
+        if unread:
+            raise InvalidError("nothing was published", problems=tuple(unread))
+        raise NotFoundError(
+            f"there is no procedures/{missing[0]}.yaml",
+            code="name-unknown",
+            hint=f"pawl new KIND {missing[0]} writes one",
+        )
+    return [sources.procedures[name] for name in dict.fromkeys(names)] or list(sources.procedures.values())
+
+
+def _reused(procedure: Procedure, catalog: Catalog) -> Fault:
+    published = catalog.published[procedure.ref]
+    return Fault(
+        code="version-reused",
+        message=(
+            f"{procedure.ref} is published with other content (record {published.serial} of {published.at}); "
+            "a published version never changes"
+        ),
+        at=("version",),
+        hint="give the changed content a higher version",
+    )
+
+
+def published_form(source: Source[Procedure]) -> Published:
+    """Return a source as it would stand in the registry."""
+    procedure = source.value
+    return Published(
+        kind=procedure.kind,
+        name=procedure.name,
+        version=procedure.version,
+        digest=procedure.digest,
+        content=content_digest(procedure.document),
+        file=sha256(source.data),
+        requires=procedure.requires,
+        serial=Serial(0),
+        at="",
+    )
+
+
+def _reason(sources: Sequence[Source[Procedure]]) -> str:
+    """Return the history's words for a publish: what each version says it changes."""
+    said = [
+        f"{source.value.ref}: {changes}"
+        for source in sources
+        if (changes := source.value.document.get("changes"))
+    ]
+    return "; ".join(said)[:2_000] or "published"
+
+

@@ -1,0 +1,352 @@
+"""Promote, roll back and remove: judge, then move the pins, or record that it was refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pawl.errors import ConflictError, NotFoundError, UsageError
+from pawl.ids import Channel, Name, Ref, Version
+from pawl.operations.judging import Judgement, judge
+from pawl.operations.session import Report, Session, Status
+from pawl.operations.sources import Sources, read_sources
+from pawl.operations.targets import Target, find_targets
+from pawl.operations.world import World, read_world
+from pawl.policy.verdict import Action, Finding, Verdict
+from pawl.problems import Problem
+from pawl.registry.channels import ChannelState, Pin
+from pawl.registry.closure import Unmet
+from pawl.releases.applying import Applied, apply
+from pawl.releases.choosing import Candidates, complete, live_before, published, unmet_after
+from pawl.releases.planning import pin_of, plan_moves, plan_refusal
+from pawl.releases.plans import Plan
+
+Moves = Mapping[Name, Pin | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a release is made."""
+
+    reason: str
+    dry_run: bool = False
+    with_requirements: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Release:
+    """One release under way: what it was made from and what was asked for."""
+
+    session: Session
+    world: World
+    sources: Sources
+    state: ChannelState
+    action: Action
+    options: Options
+    asked: Sequence[str]
+
+
+def promote(session: Session, refs: Sequence[Ref], channel: Channel, options: Options) -> Report:
+    """Pin exact versions on a channel, all of them or none."""
+    return _retold(lambda: _promote(session, refs, channel, options), lambda: _all_pinned(session, refs, channel))
+
+
+def _promote(session: Session, refs: Sequence[Ref], channel: Channel, options: Options) -> Report:
+    release = _begin(session, channel, "promote", options, [str(ref) for ref in refs])
+    moves = {ref.name: pin_of(release.world.published(ref)) for ref in refs}
+    if len(moves) < len(refs):
+        raise UsageError("the same procedure is named twice: one version of each can be pinned", code="name-twice")
+    if options.with_requirements:
+        upstream = release.world.upstream(channel)[1]
+        moves = _completed(release, moves, published(release.state, release.world.catalog, upstream))
+    return _carry_through(release, moves)
+
+
+def rollback(
+    session: Session,
+    asked: Sequence[tuple[Name, Version | None]],
+    channel: Channel,
+    options: Options,
+    to: Version | None = None,
+) -> Report:
+    """Move names back: to the version that is given, or to the newest earlier one that passes now."""
+    if to is not None and (len(asked) != 1 or asked[0][1] is not None):
+        raise UsageError("--to goes with exactly one bare name; write name@version for each of several", code="to-and-ref")
+    if len({name for name, _ in asked}) < len(asked):
+        raise UsageError("the same procedure is named twice", code="name-twice")
+    words = [f"{name}@{version or to}" if version or to else name for name, version in asked]
+    release = _begin(session, channel, "rollback", options, words)
+    moves: dict[Name, Pin | None] = {}
+    passed_over: list[Target] = []
+    for name, version in asked:
+        _need_pinned(release, name)
+        wanted = version or to
+        if wanted is not None:
+            moves[name] = _earlier_pin(release, Ref(name, wanted))
+        else:
+            target, skipped = _default_target(release, name)
+            passed_over += skipped
+            if target is None:
+                return _no_way_back(release, name, skipped)
+            moves[name] = target
+    if options.with_requirements:
+        moves = dict(_completed(release, moves, live_before(release.state)))
+    return _carry_through(release, moves, passed_over)
+
+
+def remove(session: Session, names: Sequence[Name], channel: Channel, options: Options) -> Report:
+    """Take pins off a channel, if nothing that stays pinned requires them."""
+    release = _begin(session, channel, "remove", options, list(names))
+    for name in names:
+        if name not in release.state.pins and not release.state.past.get(name):
+            raise _never_live(release.state, name)
+    return _carry_through(release, {name: None for name in names if name in release.state.pins})
+
+
+def _begin(session: Session, channel: Channel, action: Action, options: Options, asked: Sequence[str]) -> _Release:
+    world = read_world(session.workspace)
+    state = world.channel(channel)
+    sources = read_sources(session.workspace)
+    return _Release(
+        session=session, world=world, sources=sources, state=state, action=action, options=options, asked=asked
+    )
+
+
+def _carry_through(release: _Release, wanted: Moves, passed_over: Sequence[Target] = ()) -> Report:
+    moves = {name: pin for name, pin in wanted.items() if _differs(release.state, name, pin)}
+    if not moves:
+        message = f"nothing to do: {release.state.channel} is at serial {release.state.head.serial} and already so"
+        note = Problem(code="unchanged", severity="note", message=message)
+        return Report(status="unchanged", problems=(note,), data=_data(release, moves))
+    for name, pin in moves.items():
+        if pin is not None:
+            release.session.workspace.procedure(pin)  # damaged bytes end here, before anything is judged
+        present = release.state.pins.get(name)
+        if present is not None and release.action == "promote":
+            release.session.workspace.frozen(present)
+    judgement = _judge(release, moves)
+    if not judgement.verdict.allowed:
+        return _refuse(release, moves, judgement, passed_over)
+    pins = {name: replace(pin, tests=judgement.tests(name)) if pin else None for name, pin in moves.items()}
+    plan = plan_moves(
+        action=release.action,
+        state=release.state,
+        catalog=release.world.catalog,
+        moves=pins,
+        verdict=judgement.verdict,
+        evidence=judgement.new,
+        stamp=release.session.stamp(release.options.reason),
+    )
+    return _finish(release, moves, judgement.verdict, plan, _skipped(passed_over))
+
+
+def _judge(release: _Release, moves: Moves) -> Judgement:
+    return judge(
+        release.session, release.world, release.sources, action=release.action, state=release.state, moves=moves
+    )
+
+
+def _refuse(release: _Release, moves: Moves, judgement: Judgement, passed_over: Sequence[Target]) -> Report:
+    verdict = judgement.verdict
+    plan = plan_refusal(
+        attempt={"action": release.action, "refs": list(release.asked)},
+        state=release.state,
+        catalog=release.world.catalog,
+        verdict=verdict,
+        evidence=judgement.new,
+        stamp=release.session.stamp(release.options.reason),
+    )
+    advice = (*_skipped(passed_over), *_set_advice(release, moves), *_way_out(release, moves, verdict))
+    return _finish(release, moves, verdict, plan, advice)
+
+
+def _finish(release: _Release, moves: Moves, verdict: Verdict, plan: Plan, advice: Sequence[Problem]) -> Report:
+    applied = Applied(files=(), commit=None)
+    status: Status
+    if release.options.dry_run:
+        status = "would" if verdict.allowed else "would-refuse"
+    else:
+        applied = apply(
+            release.session.workspace, plan, commit=release.session.commit, branch=release.sources.settings.branch
+        )
+        status = "done" if verdict.allowed else "refused"
+    record = plan.record
+    findings = (*verdict.failures, *verdict.warnings)
+    problems = (*(finding.problem() for finding in findings), *advice, *applied.problems)
+    data = {
+        **_data(release, moves),
+        "serial": record.serial if record and not release.options.dry_run else None,
+        "verdict": verdict.as_dict(),
+        "plan": list(plan.lines()),
+        "files": list(applied.files),
+        "commit": applied.commit,
+    }
+    return Report(status=status, exit_code=verdict.exit_code, problems=problems, data=data)
+
+
+def _data(release: _Release, moves: Moves) -> dict[str, Any]:
+    rows = []
+    for name, pin in moves.items():
+        before = release.state.pins.get(name)
+        rows.append(
+            {
+                "name": name,
+                "from": before.version if before else None,
+                "to": pin.version if pin else None,
+                "from_digest": before.digest if before else None,
+                "to_digest": pin.digest if pin else None,
+            }
+        )
+    policy = release.world.catalog.policy
+    return {
+        "action": release.action,
+        "channel": release.state.channel,
+        "policy": policy.number if policy else None,
+        "dry_run": release.options.dry_run,
+        "moves": rows,
+    }
+
+
+def _differs(state: ChannelState, name: Name, pin: Pin | None) -> bool:
+    present = state.pins.get(name)
+    return (present.digest if present else None) != (pin.digest if pin else None)
+
+
+def _need_pinned(release: _Release, name: Name) -> None:
+    if name not in release.state.pins:
+        raise _never_live(release.state, name)
+
+
+def _never_live(state: ChannelState, name: Name) -> NotFoundError:
+    return NotFoundError(
+        f"{name} is not pinned on {state.channel}",
+        code="not-pinned",
+        hint=f"pawl status shows what is; pawl history {state.channel} shows what was",
+    )
+
+
+def _earlier_pin(release: _Release, ref: Ref) -> Pin:
+    pin = pin_of(release.world.published(ref))
+    if not release.state.was_live(pin.digest, ref.name):
+        raise NotFoundError(
+            f"{ref} was never live on {release.state.channel}, so there is nothing to go back to",
+            code="never-live",
+            hint=f'to move on to it: pawl promote {ref} --to {release.state.channel} --reason "..."',
+        )
+    return pin
+
+
+def _default_target(release: _Release, name: Name) -> tuple[Pin | None, list[Target]]:
+    skipped: list[Target] = []
+    for target in find_targets(release.session, release.world, release.sources, release.state, name):
+        if target.verdict.allowed:
+            return target.pin, skipped
+        if release.options.with_requirements:
+            moves = complete(release.state, {name: target.pin}, live_before(release.state))
+            if moves and _judge(release, moves).verdict.allowed:
+                return target.pin, skipped
+        skipped.append(target)
+    return None, skipped
+
+
+def _no_way_back(release: _Release, name: Name, skipped: Sequence[Target]) -> Report:
+    """No earlier version passes: a refusal with the reason for each of them."""
+    channel = release.state.channel
+    nothing = Finding(
+        check="target",
+        status="missing",
+        code="no-target",
+        message=f"no earlier version of {name} can be live on {channel} now",
+        exit_code=skipped[0].verdict.exit_code if skipped else 3,
+        subject=name,
+        hint=f'stop serving it with: pawl halt {name} --channel {channel} --reason "..."; then fix it in a new version',
+    )
+    policy = release.world.catalog.policy
+    verdict = Verdict(
+        action=release.action, channel=channel, policy=policy.number if policy else None, findings=(nothing,)
+    )
+    plan = plan_refusal(
+        attempt={"action": release.action, "refs": list(release.asked)},
+        state=release.state,
+        catalog=release.world.catalog,
+        verdict=verdict,
+        evidence=(),
+        stamp=release.session.stamp(release.options.reason),
+    )
+    return _finish(release, {}, verdict, plan, _skipped(skipped))
+
+
+def _skipped(targets: Sequence[Target]) -> tuple[Problem, ...]:
+    rows = []
+    for target in targets:
+        why = "; ".join(finding.problem().message for finding in target.verdict.failures) or "nothing speaks for it"
+        rule = next((finding.rule for finding in target.verdict.failures if finding.rule), None)
+        rows.append(
+            Problem(code="target-skipped", severity="note", message=f"passed over {target.pin.ref}: {why}", rule=rule)
+        )
+    return tuple(rows)
+
+
+def _completed(release: _Release, moves: Mapping[Name, Pin | None], candidates: Candidates) -> dict[Name, Pin | None]:
+    found = complete(release.state, moves, candidates)
+    return dict(found) if found is not None else dict(moves)
+
+
+def _set_advice(release: _Release, moves: Moves) -> tuple[Problem, ...]:
+    """Where requirements are unmet, say which set would move together, as a command."""
+    unmet: tuple[Unmet, ...] = unmet_after(release.state, moves)
+    if not unmet or release.action == "remove":
+        return ()
+    channel = release.state.channel
+    if release.action == "rollback":
+        candidates, verb, option = live_before(release.state), "rollback", "--channel"
+    else:
+        upstream = release.world.upstream(channel)[1]
+        candidates, verb, option = published(release.state, release.world.catalog, upstream), "promote", "--to"
+    found = complete(release.state, moves, candidates)
+    if found is None:
+        message = "no set of versions was found that meets every requirement"
+        return (Problem(code="no-consistent-set", severity="note", message=message),)
+    refs = " ".join(str(pin.ref) for pin in found.values() if pin)
+    command = f'pawl {verb} {refs} {option} {channel} --reason "..."'
+    message = f"this set moves together: {command}"
+    return (Problem(code="consistent-set", severity="note", message=message, hint=command),)
+
+
+def _way_out(release: _Release, moves: Moves, verdict: Verdict) -> tuple[Problem, ...]:
+    """For a refused rollback to a given version, name the nearest version that would pass and what to do next."""
+    if release.action != "rollback":
+        return ()
+    rows: list[Problem] = []
+    channel = release.state.channel
+    for name in moves:
+        found = find_targets(release.session, release.world, release.sources, release.state, name)
+        nearest = next((target.pin for target in found if target.verdict.allowed), None)
+        if nearest is not None:
+            command = f'pawl rollback {name} --channel {channel} --to {nearest.version} --reason "..."'
+            message = f"the nearest version that passes now is {nearest.ref}: {command}"
+        else:
+            command = f'pawl halt {name} --channel {channel} --reason "..."'
+            message = (
+                f"no earlier version of {name} passes policy {verdict.policy} now; {command} stops serving it, "
+                "and a fixed new version leads on"
+            )
+        rows.append(Problem(code="way-out", severity="note", message=message, hint=command))
+    return tuple(rows)
+
+
+def _retold(act: Callable[[], Report], holds: Callable[[], bool]) -> Report:
+    """Run ``act``; where it lost a race against somebody who asked for the same, what was asked for holds: no conflict."""
+    try:
+        return act()
+    except ConflictError:
+        if not holds():
+            raise
+        note = Problem(code="unchanged", severity="note", message="somebody else did the same meanwhile: nothing to do")
+        return Report(status="unchanged", problems=(note,))
+
+
+def _all_pinned(session: Session, refs: Sequence[Ref], channel: Channel) -> bool:
+    pins = session.workspace.channel(channel).pins
+    return all(ref.name in pins and pins[ref.name].version == ref.version for ref in refs)

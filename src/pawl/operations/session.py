@@ -1,0 +1,65 @@
+"""What every operation is told once: where, who, when, and what it may do; and the report that it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+from pawl.errors import UsageError
+from pawl.problems import Problem
+from pawl.registry.journal import Actor
+from pawl.releases.planning import Stamp
+from pawl.workspace import Workspace
+
+Status: TypeAlias = Literal["done", "unchanged", "would", "would-refuse", "refused", "passed", "failed"]
+"""``would`` and ``would-refuse`` are those of a dry run, which never sounds like success."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One command or call. ``now`` is one value for all of it."""
+
+    workspace: Workspace
+    actor: Actor
+    now: datetime
+    commit: bool = True
+    """Whether written files are committed where there is Git."""
+    run_code: bool = True
+    """Whether implementations of tools may be run."""
+
+    @property
+    def at(self) -> str:
+        """``now`` as it stands in records: RFC 3339 in UTC to the second."""
+        return timestamp(self.now)
+
+    def stamp(self, reason: str | None) -> Stamp:
+        return Stamp(actor=self.actor, at=self.at, reason=reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What an operation came to. ``data`` is JSON; the command line adds nothing to it."""
+
+    status: Status
+    exit_code: int = 0
+    problems: tuple[Problem, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+MAX_REASON = 2_000
+
+
+def timestamp(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def checked_reason(reason: str) -> str:
+    """Return a reason without surrounding blanks, or raise ``UsageError`` for one that says nothing or too much."""
+    text = reason.strip()
+    if not text:
+        raise UsageError("a reason is needed: it is what the history will say", code="reason-missing")
+    if len(text) > MAX_REASON or any(ord(char) < 32 and char not in "\n\t" for char in text):
+        raise UsageError(f"a reason has at most {MAX_REASON} characters and no control characters", code="reason-bad")
+    return text

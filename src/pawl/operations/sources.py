@@ -1,0 +1,187 @@
+"""Reading what people write: procedures, suites, policies and registry.yaml, with all faults of all files in one run.
+
+A file that does not read is never skipped: it is a problem with file, line and column, and what it would have held is
+not there for anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from pawl.conformance.suites import Suite, applies, read_suite
+from pawl.errors import Faulty, InvalidError, PawlError
+from pawl.ids import Name
+from pawl.io.locating import problems_of, unreadable_problems
+from pawl.io.strict_yaml import Unreadable, load
+from pawl.policy.sources import PolicySource, read_policy
+from pawl.problems import Fault, Problem
+from pawl.procedures.procedure import Procedure
+from pawl.procedures.read import read_procedure
+from pawl.registry.settings import Settings, read_settings
+from pawl.workspace import Workspace
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source(Generic[Value]):
+    """What one file of the work tree holds, with its path and its bytes."""
+
+    value: Value
+    path: str
+    data: bytes
+
+    def problems(self, *faults: Fault) -> tuple[Problem, ...]:
+        """Return faults of the value as problems of the file."""
+        return problems_of(self.path, self.data, faults)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """Everything that was read. ``problems`` are those of all files; ``unread`` are the files that hold nothing."""
+
+    settings: Settings
+    procedures: Mapping[Name, Source[Procedure]]
+    suites: Mapping[str, Source[Suite]]
+    policies: Mapping[str, Source[PolicySource]]
+    problems: tuple[Problem, ...]
+    unread: tuple[str, ...]
+
+    @property
+    def unread_suites(self) -> tuple[str, ...]:
+        return tuple(path for path in self.unread if path.startswith("conformance/"))
+
+    def suites_of(self, procedure: Procedure) -> tuple[Suite, ...]:
+        """Return every suite that is about this version, in the order of their names."""
+        return tuple(source.value for source in self.suite_sources_of(procedure))
+
+    def suite_sources_of(self, procedure: Procedure) -> tuple[Source[Suite], ...]:
+        """Return the same with their files."""
+        return tuple(source for _, source in sorted(self.suites.items()) if applies(source.value, procedure))
+
+
+@dataclass(slots=True)
+class _Reading:
+    workspace: Workspace
+    problems: list[Problem] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    found: int = 0
+
+    def read(self, path: Path, reader: Callable[[Any], Value]) -> Source[Value] | None:
+        """Return what ``reader`` makes of a file, or note why it makes nothing of it."""
+        self.found += 1
+        where = self.workspace.relative(path)
+        try:
+            data = self.workspace.read_source(path)
+        except PawlError as error:
+            self._fail(where, *(_placed(problem, where) for problem in error.problems))
+            return None
+        try:
+            return Source(value=reader(load(data)), path=where, data=data)
+        except Unreadable as error:
+            self._fail(where, *unreadable_problems(where, error))
+        except Faulty as error:
+            self._fail(where, *problems_of(where, data, error.faults))
+        return None
+
+    def refuse(self, source: Source[Any], fault: Fault) -> None:
+        """Note why a file that reads still holds nothing."""
+        self._fail(source.path, *source.problems(fault))
+
+    def _fail(self, where: str, *problems: Problem) -> None:
+        self.problems.extend(problems)
+        self.unread.append(where)
+
+
+def read_sources(workspace: Workspace) -> Sources:
+    """Read every file that people write. Raises only where registry.yaml itself does not read."""
+    settings = read_settings_file(workspace)
+    reading = _Reading(workspace)
+    procedures = _procedures(reading)
+    suites = _named(reading, workspace.conformance, read_suite, "suite")
+    policies = _named(reading, workspace.policies, read_policy, "policy")
+    return Sources(
+        settings=settings,
+        procedures=procedures,
+        suites=suites,
+        policies=policies,
+        problems=tuple(reading.problems),
+        unread=tuple(reading.unread),
+    )
+
+
+def read_settings_file(workspace: Workspace) -> Settings:
+    """Return what registry.yaml says; ``InvalidError`` with every fault where it does not read."""
+    reading = _Reading(workspace)
+    read = reading.read(workspace.settings_file, read_settings)
+    if read is None:
+        raise InvalidError("registry/registry.yaml is not valid", problems=tuple(reading.problems))
+    return read.value
+
+
+def read_one(workspace: Workspace, path: Path, reader: Callable[[Any], Value]) -> Value:
+    """Return what ``reader`` makes of one file; ``InvalidError`` with every fault."""
+    reading = _Reading(workspace)
+    read = reading.read(path, reader)
+    if read is None:
+        raise InvalidError(f"{workspace.relative(path)} is not valid", problems=tuple(reading.problems))
+    return read.value
+
+
+def _procedures(reading: _Reading) -> dict[Name, Source[Procedure]]:
+    found: dict[Name, Source[Procedure]] = {}
+    folder = reading.workspace.procedures
+    for path in _yaml_files(reading, folder):
+        source = reading.read(path, read_procedure)
+        if source is None:
+            continue
+        name = source.value.name
+        wanted = path.relative_to(folder).as_posix().removesuffix(".yaml")
+        if name == wanted:
+            found[name] = source
+            continue
+        message = f"the name {name} is not the file's path, which is {wanted}"
+        hint = f"write name: {wanted}, or move the file to procedures/{name}.yaml"
+        reading.refuse(source, Fault(code="name-not-path", message=message, at=("name",), hint=hint))
+    return found
+
+
+def _named(reading: _Reading, folder: Path, reader: Callable[[Any], Value], field_name: str) -> dict[str, Source[Value]]:
+    found: dict[str, Source[Value]] = {}
+    for path in _yaml_files(reading, folder):
+        source = reading.read(path, reader)
+        if source is None:
+            continue
+        name: str = source.value.name  # type: ignore[attr-defined] - suites and policies both have one
+        if name not in found:
+            found[name] = source
+            continue
+        message = f"the {field_name} {name} stands in {found[name].path} already"
+        reading.refuse(source, Fault(code=f"{field_name}-name-twice", message=message, at=(field_name,)))
+    return found
+
+
+def _yaml_files(reading: _Reading, folder: Path) -> list[Path]:
+    files = []
+    for path in reading.workspace.sources(folder):
+        where = reading.workspace.relative(path)
+        if path.suffix == ".yaml":
+            files.append(path)
+        elif path.suffix in {".yml", ".json"}:
+            message = f"{where} is not read: files here end in .yaml"
+            reading.problems.append(Problem(code="file-ending", message=message, path=where, hint="rename it"))
+            reading.unread.append(where)
+        elif path.suffix != ".md":
+            message = f"{where} is not read: files here end in .yaml"
+            reading.problems.append(Problem(code="file-ignored", severity="warning", message=message, path=where))
+    return files
+
+
+def _placed(problem: Problem, where: str) -> Problem:
+    return Problem(
+        code=problem.code, severity=problem.severity, message=problem.message, path=where, hint=problem.hint
+    )
+

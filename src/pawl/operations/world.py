@@ -1,0 +1,78 @@
+"""The registry and every channel, read once and checked against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pawl.errors import NotFoundError
+from pawl.ids import REGISTRY_JOURNAL, Channel, Ref, Version
+from pawl.policy.rules import Rule
+from pawl.policy.frozen import rules_from
+from pawl.registry.anchors import check_anchor
+from pawl.registry.catalog import Catalog, Published, fold_registry
+from pawl.registry.channels import ChannelState, empty_channel
+from pawl.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """All state that decisions rest on. ``rules`` are the adopted ones."""
+
+    catalog: Catalog
+    channels: Mapping[Channel, ChannelState]
+    rules: tuple[Rule, ...]
+
+    def channel(self, channel: Channel) -> ChannelState:
+        """Return a channel's state; ``NotFoundError`` for one that neither a journal nor the adopted policy knows."""
+        policy = self.catalog.policy
+        if channel in self.channels:
+            return self.channels[channel]
+        if policy is None or channel in policy.channels:
+            return empty_channel(channel)
+        known = ", ".join(sorted({*self.channels, *policy.channels})) or "none"
+        raise NotFoundError(
+            f"there is no channel {channel}; adopted channels: {known}",
+            code="channel-unknown",
+            hint="a new channel in registry/registry.yaml counts after: pawl policy adopt",
+        )
+
+    def upstream(self, channel: Channel) -> tuple[Channel | None, ChannelState | None]:
+        """Return the channel that versions must have been live on first, by the adopted settings."""
+        policy = self.catalog.policy
+        name = policy.channels.get(channel) if policy else None
+        return name, self.channels.get(name) if name else None
+
+    def published(self, ref: Ref) -> Published:
+        """Return a published version; ``NotFoundError`` says what there is instead."""
+        found = self.catalog.published.get(ref)
+        if found is not None:
+            return found
+        versions = [item.version for item in self.catalog.versions_of(ref.name)]
+        raise missing_version(ref, versions)
+
+
+def missing_version(ref: Ref, versions: list[Version]) -> NotFoundError:
+    if not versions:
+        return NotFoundError(
+            f"{ref.name} has never been published",
+            code="name-unknown",
+            hint="pawl list shows every published name; pawl publish freezes new ones",
+        )
+    return NotFoundError(
+        f"{ref} has never been published; there are {', '.join(versions[-8:])}",
+        code="version-unknown",
+        hint=f"pawl show {ref.name} lists its versions",
+    )
+
+
+def read_world(workspace: Workspace) -> World:
+    """Read every journal and check that none was cut behind what the others know; ``IntegrityError`` otherwise."""
+    records = workspace.journal(REGISTRY_JOURNAL)
+    catalog = fold_registry(records)
+    channels = {channel: workspace.channel(channel) for channel in workspace.channels()}
+    for state in channels.values():
+        check_anchor(records, state)
+        workspace.served(state.channel)
+    policy = catalog.policy
+    return World(catalog=catalog, channels=channels, rules=rules_from(policy.rules) if policy else ())

@@ -1,0 +1,152 @@
+"""Reading a procedure: from a parsed document to a value that can be trusted, or to every fault in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
+from pydantic import ValidationError
+
+from pawl.canonical import digest_of
+from pawl.errors import Faulty
+from pawl.ids import Name, parse_name, parse_version
+from pawl.problems import Fault
+from pawl.procedures.kinds import KINDS
+from pawl.procedures.procedure import Procedure
+from pawl.procedures.shapes import shape_faults, shown
+
+MAX_REQUIRES = 1_000
+
+
+def read_procedure(document: Any) -> Procedure:
+    """Return the procedure in a document that was parsed from strict YAML; raises ``Faulty`` with every fault."""
+    if not isinstance(document, dict):
+        raise Faulty((Fault(code="procedure-field-invalid", message="a procedure is a mapping"),))
+    name = document.get("kind")
+    kind = KINDS.get(name) if isinstance(name, str) else None
+    if kind is None:
+        raise Faulty((_unknown_kind(document), *_head(document)))
+    head = tuple(_head(document))
+    try:
+        kind.model.model_validate(document)
+    except ValidationError as error:
+        known = {fault.at for fault in head}
+        shape = (fault for fault in shape_faults(error, kind.model, prefix="procedure") if fault.at not in known)
+        raise Faulty((*head, *shape, *_used(document))) from None
+    faults = (*head, *kind.check(document), *_used(document))
+    errors = tuple(fault for fault in faults if fault.severity == "error")
+    if errors:
+        raise Faulty(errors)
+    try:
+        digest = digest_of(document)
+    except ValueError as error:
+        raise Faulty((Fault(code="procedure-field-invalid", message=f"it has no canonical form: {error}"),)) from None
+    return Procedure(
+        kind=document["kind"],
+        name=Name(document["name"]),
+        version=parse_version(document["version"]),
+        document=document,
+        digest=digest,
+    )
+
+
+def warnings(procedure: Procedure) -> tuple[Fault, ...]:
+    """Return what is allowed and probably not meant."""
+    document = procedure.document
+    found = list(KINDS[procedure.kind].warn(document))
+    for field in ("summary", "owner"):
+        if not document.get(field):
+            message = f"{field} is not given"
+            found.append(Fault(code=f"{field}-missing", message=message, severity="warning"))
+    used = set(references(document))
+    for name in document.get("requires") or {}:
+        if procedure.kind == "workflow" and name not in used:
+            message = f"{name} is required and no step uses it"
+            fault = Fault(
+                code="requires-unused", message=message, at=("requires", name), on_key=True, severity="warning"
+            )
+            found.append(fault)
+    return tuple(found)
+
+
+def references(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of other procedures that a document's spec speaks of, each once."""
+    kind = KINDS.get(document.get("kind", ""))
+    return tuple(dict.fromkeys(name for name, _ in kind.references(document))) if kind else ()
+
+
+def _unknown_kind(document: Mapping[str, Any]) -> Fault:
+    known = ", ".join(KINDS)
+    if "kind" not in document:
+        return Fault(code="procedure-field-missing", message=f"kind is missing; it is one of {known}")
+    message = f"kind: expected one of {known}, found {shown(document['kind'])}"
+    return Fault(code="kind-unknown", message=message, at=("kind",))
+
+
+def _head(document: Mapping[str, Any]) -> Iterator[Fault]:
+    for field, parse in (("name", parse_name), ("version", parse_version)):
+        value = document.get(field)
+        if field in document and not isinstance(value, str):
+            message = f"{field}: expected a text, found {shown(value)}"
+            hint = 'a version has three numbers, such as 1.10.0' if field == "version" else None
+            yield Fault(code=f"{field}-invalid", message=message, at=(field,), hint=hint)
+        elif isinstance(value, str):
+            try:
+                parse(value)
+            except ValueError as error:
+                yield Fault(code=f"{field}-invalid", message=str(error), at=(field,))
+    requires = document.get("requires")
+    if isinstance(requires, dict):
+        yield from _requires(requires, document.get("name"))
+
+
+def _requires(requires: Mapping[str, Any], own: Any) -> Iterator[Fault]:
+    if len(requires) > MAX_REQUIRES:
+        yield Fault(code="requires-invalid", message=f"more than {MAX_REQUIRES} requirements", at=("requires",))
+        return
+    for name, specifier in requires.items():
+        at = ("requires", name)
+        try:
+            parse_name(name)
+        except ValueError as error:
+            yield Fault(code="requires-invalid", message=str(error), at=at, on_key=True)
+        if name == own:
+            yield Fault(code="requirement-cycle", message=f"{name} requires itself", at=at, on_key=True)
+        if isinstance(specifier, str) and (wrong := specifier_fault(specifier)):
+            yield Fault(code="requires-invalid", message=wrong, at=at)
+
+
+def specifier_fault(text: str) -> str | None:
+    """Return what is wrong with a version specifier, or None: PEP 440 operators over canonical versions."""
+    try:
+        parts = tuple(SpecifierSet(text)) if text.strip() and len(text) <= 200 else ()
+    except InvalidSpecifier:
+        parts = ()
+    if not parts:
+        return f"{text[:80]!r} is no version specifier, such as >=1.2,<2"
+    return next((wrong for part in parts if (wrong := _part_fault(part))), None)
+
+
+def _part_fault(part: Specifier) -> str | None:
+    if part.operator == "===":
+        return "=== compares texts; write =="
+    version = part.version.removesuffix(".*")
+    numbers = version.split(".")
+    if not all(number.isascii() and number.isdigit() for number in numbers[:-1]) or len(numbers) > 3:
+        return f"{part.version!r} is no version that can be published: X.Y.Z, optionally with aN, bN or rcN"
+    if any(mark in version for mark in ("!", "+", "post", "dev")):
+        return f"{part.version!r} is no version that can be published: X.Y.Z, optionally with aN, bN or rcN"
+    return None
+
+
+def _used(document: Mapping[str, Any]) -> Iterator[Fault]:
+    """Every procedure that the spec speaks of must be among what it requires, so that closures are complete."""
+    kind = KINDS[document["kind"]]
+    requires = document.get("requires")
+    known = requires if isinstance(requires, dict) else {}
+    for name, at in kind.references(document):
+        if name not in known:
+            message = f"{name} is used here and not required"
+            hint = f'add it under requires, such as {name}: ">=1,<2"'
+            yield Fault(code="requires-missing", message=message, at=at, hint=hint)

@@ -1,0 +1,103 @@
+"""registry.yaml: the channels of a workspace and where its parts are found.
+
+Only ``branch`` and ``python_path`` take effect as written; channel settings are inert until a policy is adopted, which
+freezes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from pawl.errors import Faulty
+from pawl.ids import Channel, parse_channel
+from pawl.problems import Fault
+from pawl.procedures.models import Listed, Shape, model_schema
+from pawl.procedures.shapes import shape_faults
+
+
+class ChannelSettings(Shape):
+    """One channel."""
+
+    after: str | None = Field(
+        default=None, description="Only versions that are or were live on this channel may enter."
+    )
+
+
+class Settings(Shape):
+    """What registry/registry.yaml says."""
+
+    format: Literal[1] = Field(description="The format of the workspace; this pawl knows 1.")
+    branch: str | None = Field(
+        default=None, min_length=1, description="Journals are written on this Git branch only, if it is set."
+    )
+    channels: dict[str, ChannelSettings] = Field(min_length=1, description="Channel name -> settings.")
+    people: dict[str, Listed[str]] = Field(
+        default={}, description="E-mail address -> roles, used by approvals."
+    )
+    python_path: Listed[str] = Field(
+        default=(), description="Folders inside the workspace from which implementations of tools are imported."
+    )
+
+    def after(self) -> Mapping[Channel, Channel | None]:
+        """Return each channel with the one that comes before it."""
+        return MappingProxyType(
+            {Channel(name): Channel(item.after) if item.after else None for name, item in self.channels.items()}
+        )
+
+
+def read_settings(document: Any) -> Settings:
+    """Return the settings in a parsed registry.yaml or raise ``Faulty`` with every fault."""
+    try:
+        settings = Settings.model_validate(document)
+    except ValidationError as error:
+        raise Faulty(shape_faults(error, Settings, prefix="settings")) from None
+    faults = (*_channel_faults(settings), *_order_faults(settings), *_path_faults(settings))
+    if faults:
+        raise Faulty(faults)
+    return settings
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of registry.yaml for editors."""
+    return model_schema(Settings)
+
+
+def _channel_faults(settings: Settings) -> tuple[Fault, ...]:
+    faults = []
+    for name, channel in settings.channels.items():
+        try:
+            parse_channel(name)
+        except ValueError as error:
+            faults.append(Fault(code="channel-name", message=str(error), at=("channels", name), on_key=True))
+        if channel.after is not None and channel.after not in settings.channels:
+            message = f"{name} comes after {channel.after}, which is no channel here"
+            faults.append(Fault(code="channel-unknown", message=message, at=("channels", name, "after")))
+    return tuple(faults)
+
+
+def _order_faults(settings: Settings) -> tuple[Fault, ...]:
+    faults = []
+    for start in settings.channels:
+        seen = [start]
+        here = settings.channels[start].after
+        while here in settings.channels and here not in seen:
+            seen.append(here)
+            here = settings.channels[here].after
+        if here == start:
+            message = f"the order of channels goes round in a circle: {' after '.join((*seen, start))}"
+            faults.append(Fault(code="channel-cycle", message=message, at=("channels", start, "after")))
+    return tuple(faults)
+
+
+def _path_faults(settings: Settings) -> tuple[Fault, ...]:
+    faults = []
+    for index, path in enumerate(settings.python_path):
+        parts = path.split("/")
+        if not path or path.startswith("/") or ".." in parts or "\\" in path or "\0" in path:
+            message = f"{path!r} is no folder inside the workspace"
+            faults.append(Fault(code="path-outside", message=message, at=("python_path", index)))
+    return tuple(faults)

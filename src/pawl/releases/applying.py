@@ -1,0 +1,161 @@
+"""Applying a plan: the only place that changes a workspace's registry and releases.
+
+The record is the commit point. What a record speaks of is written before it, its projection and the Git commit after
+it; a process killed in between leaves either nothing that counts, or a complete record that the next writing command
+commits. Everything happens under one lock, and only if the journals still stand where the plan was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import assert_never
+
+from pawl.canonical import record_bytes
+from pawl.errors import ConflictError, PawlError, UsageError
+from pawl.ids import REGISTRY_JOURNAL, Channel, parse_ref
+from pawl.io import git
+from pawl.io.files import Lock, create, replace
+from pawl.problems import Problem
+from pawl.registry.channels import fold_channel, projection
+from pawl.registry.journal import EMPTY, Record
+from pawl.releases.plans import AppendRecord, FreezeVersion, Plan, Step, StoreEvidence, WriteProjection
+from pawl.workspace import Workspace
+
+LOCK_SECONDS = 20.0
+COMMIT_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """What applying a plan left behind: the files it wrote and the commit that holds them, if there is one."""
+
+    files: tuple[str, ...]
+    commit: str | None
+    problems: tuple[Problem, ...] = ()
+
+
+def apply(workspace: Workspace, plan: Plan, *, commit: bool, branch: str | None = None) -> Applied:
+    """Apply ``plan`` wholly or not at all.
+
+    Raises ``ConflictError`` where a journal moved since the plan was made, ``UsageError`` where Git is on another
+    branch than the journals are written on. ``commit`` says whether the files are committed where there is Git.
+    """
+    if plan.empty:
+        return Applied(files=(), commit=None)
+    repository = git.find(workspace.root) if commit or branch else None
+    if repository and branch and repository.branch() != branch:
+        raise UsageError(
+            f"journals are written on the branch {branch} only (registry.yaml), this is {repository.branch()}",
+            code="wrong-branch",
+            hint=f"git switch {branch}, or open a pull request that changes the files under procedures/",
+        )
+    with Lock(workspace.lock_file, timeout=LOCK_SECONDS):
+        _expect(workspace, plan)
+        files = tuple(dict.fromkeys(path for step in plan.steps for path in _carry_out(workspace, step)))
+        if not (repository and commit):
+            return Applied(files=tuple(workspace.relative(path) for path in files), commit=None)
+        return _commit(workspace, repository, files, plan)
+
+
+def _expect(workspace: Workspace, plan: Plan) -> None:
+    for journal, head in plan.expects.items():
+        newest = workspace.newest(journal)
+        found = newest.head if newest else EMPTY
+        if found != head:
+            raise ConflictError(
+                f"the journal {journal} moved from record {head.serial} to {found.serial} meanwhile; nothing was written",
+                hint="look at it with pawl history, and run the command again",
+            )
+
+
+def _carry_out(workspace: Workspace, step: Step) -> Sequence[Path]:
+    match step:
+        case FreezeVersion():
+            path = workspace.frozen_file(step.ref)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace(path, step.data)  # no record speaks of it yet: what a killed command left there is nobody's
+        case StoreEvidence():
+            path = workspace.evidence / step.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace(path, record_bytes(step.statement))
+        case AppendRecord():
+            path = workspace.record_file(step.record.journal, step.record.serial)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            create(path, step.record.data)
+        case WriteProjection():
+            path = workspace.projection_file(step.state.channel)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace(path, record_bytes(projection(step.state)))
+        case _:
+            assert_never(step)
+    return (path,)
+
+
+def _commit(workspace: Workspace, repository: git.Repository, files: Sequence[Path], plan: Plan) -> Applied:
+    written = tuple(workspace.relative(path) for path in files)
+    record = plan.record
+    try:
+        before = tuple(_left_over(workspace, repository, record)) if record else ()
+        commit = _commit_with_patience(repository, (*before, *files), plan.message)
+    except PawlError as error:
+        message = f"the change is recorded, and Git could not commit it: {error.message}"
+        hint = "the next writing command commits it; or commit the listed files yourself"
+        problem = Problem(code="not-committed", severity="warning", message=message, hint=hint)
+        return Applied(files=written, commit=None, problems=(problem,))
+    return Applied(files=written, commit=commit)
+
+
+def _commit_with_patience(repository: git.Repository, paths: Sequence[Path], message: str) -> str:
+    """Somebody else's commit may move the branch meanwhile; the journals are under our lock, so ours still fits."""
+    for turn in range(COMMIT_TRIES):
+        try:
+            return repository.commit(paths, message)
+        except ConflictError:
+            if turn == COMMIT_TRIES - 1:
+                raise
+    raise AssertionError("unreachable: the loop returns or raises")
+
+
+def _left_over(workspace: Workspace, repository: git.Repository, record: Record) -> Iterator[Path]:
+    """Yield the files of complete records that an earlier command left uncommitted, in every journal."""
+    for journal in (REGISTRY_JOURNAL, *workspace.channels()):
+        newest = workspace.newest(journal)
+        serial = newest.serial if newest else 0
+        if journal == record.journal:
+            serial = record.serial - 1
+        if serial and repository.uncommitted([workspace.record_file(journal, serial)]):
+            yield from _uncommitted(workspace, repository, journal, serial)
+
+
+def _uncommitted(workspace: Workspace, repository: git.Repository, journal: str, last: int) -> Iterator[Path]:
+    records = workspace.journal(journal)[:last]
+    wanted = [workspace.record_file(journal, item.serial) for item in records]
+    for item in records:
+        wanted += files_of(workspace, item)
+    if journal != REGISTRY_JOURNAL:
+        wanted.append(workspace.projection_file(Channel(journal)))
+    yield from repository.uncommitted([path for path in wanted if path.exists()])
+
+
+
+def files_of(workspace: Workspace, record: Record) -> Iterator[Path]:
+    """Yield the files that a record speaks of: frozen versions and evidence."""
+    for row in record.body.get("published", ()):
+        yield workspace.frozen_file(parse_ref(f"{row['name']}@{row['version']}"))
+    for row in record.body.get("evidence", ()):
+        yield workspace.evidence / row["file"]
+
+
+def repair_projections(workspace: Workspace, channel: Channel) -> Path | None:
+    """Write a channel's projection again where it is missing or behind its journal; return its path if it was."""
+    with Lock(workspace.lock_file, timeout=LOCK_SECONDS):
+        state = fold_channel(channel, workspace.journal(channel))
+        path = workspace.projection_file(channel)
+        data = record_bytes(projection(state))
+        if path.exists() and path.read_bytes() == data:
+            return None
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace(path, data)
+        return path
