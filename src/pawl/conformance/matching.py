@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from pawl.canonical import canonical_bytes
-from pawl.conformance.plain import NotText, parse_json, same, show, text_of, unique_keys
+from pawl.conformance.plain import NotText, parse_json, parse_json_at, same, show, text_of
 
 MAX_PATTERN = 1_000
 MAX_TEXT = 4 * 1024 * 1024
@@ -168,7 +168,6 @@ def _validator(schema: bytes) -> Any:
 
 
 def _embedded(found: str) -> list[Any]:
-    decoder = json.JSONDecoder(object_pairs_hook=unique_keys)
     values = []
     at = tried = 0
     while (start := _next_start(found, at)) >= 0:
@@ -176,8 +175,8 @@ def _embedded(found: str) -> list[Any]:
         if tried > MAX_JSON_STARTS:
             raise Undecided(f"it has more than {MAX_JSON_STARTS} braces and brackets that begin no JSON")
         try:
-            value, at = decoder.raw_decode(found, start)
-        except (ValueError, RecursionError):
+            value, at = parse_json_at(found, start)
+        except ValueError:
             at = start + 1
         else:
             values.append(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from pawl.ids import Digest, Name, Ref
 
@@ -27,6 +27,24 @@ class CaseResult:
     id: str
     outcome: Outcome
     reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Returned:
+    """What an implementation gave back: a JSON value."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotReturned:
+    """Why there is no result of an implementation: it was not run, or it broke."""
+
+    outcome: Literal["skipped", "errored"]
+    reason: str
+
+
+Observation: TypeAlias = Returned | NotReturned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,14 +7,31 @@ that is no string is its RFC 8785 form.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, Final
 
 from pawl.canonical import canonical_bytes
 
+MAX_DEPTH = 64
+"""Levels of objects and lists in any JSON text that is looked into; files have the same bound."""
 SHOWN = 200
 """Characters of a value that a reason quotes."""
+
+
+def _unique_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Build an object for ``json``; raises ``ValueError`` where a key occurs twice."""
+    built = dict(pairs)
+    if len(built) != len(pairs):
+        raise ValueError("a key occurs twice in one object")
+    return built
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
 
 
 class Absent(Enum):
@@ -62,10 +79,34 @@ def is_list(value: Any) -> bool:
 
 def parse_json(text: str) -> Any:
     """Return the JSON value that a text is; raises ``ValueError`` for anything else, NaN and double keys too."""
+    return _parse(_DECODER.decode, text)
+
+
+def parse_json_at(text: str, start: int) -> tuple[Any, int]:
+    """Return the JSON value that begins at ``start``, and where it ends; raises ``ValueError`` where there is none."""
+    found: tuple[Any, int] = _parse(_DECODER.raw_decode, text, start)
+    return found
+
+
+def _parse(decode: Callable[..., Any], *arguments: Any) -> Any:
     try:
-        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=unique_keys)
+        found = decode(*arguments)
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error
+    if deeper_than(MAX_DEPTH, found):
+        raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
+    return found
+
+
+def deeper_than(limit: int, value: Any) -> bool:
+    """Whether a value has more levels of objects and lists than ``limit``."""
+    level = [value]
+    for _ in range(limit + 1):
+        held = [item for item in level if isinstance(item, dict | list | tuple)]
+        if not held:
+            return False
+        level = [inner for item in held for inner in (item.values() if isinstance(item, dict) else item)]
+    return True
 
 
 def show(value: Any, limit: int = SHOWN) -> str:
@@ -75,15 +116,3 @@ def show(value: Any, limit: int = SHOWN) -> str:
     except (ValueError, TypeError, RecursionError):
         text = f"a {type(value).__name__}"
     return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
-def unique_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Build an object for ``json``; raises ``ValueError`` where a key occurs twice."""
-    built = dict(pairs)
-    if len(built) != len(pairs):
-        raise ValueError("a key occurs twice in one object")
-    return built
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")

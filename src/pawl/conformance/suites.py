@@ -7,13 +7,12 @@ when it is judged, for the same suite can outlive a change of kind.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Protocol
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from pawl.canonical import digest_of
 from pawl.conformance.assertions import ASSERTIONS, NOT_RUN, Assertion, split
@@ -23,6 +22,8 @@ from pawl.conformance.values import schema_faults
 from pawl.errors import Faulty
 from pawl.ids import Digest, Name, Version, parse_name
 from pawl.problems import Fault, Place
+from pawl.procedures.read import specifier_fault
+from pawl.procedures.shapes import shape_faults
 from pawl.registry.versions import satisfies
 
 
@@ -71,7 +72,7 @@ def read_suite(document: Any) -> Suite:
     try:
         read = SuiteDocument.model_validate(document)
     except ValidationError as error:
-        raise Faulty(tuple(_structural(error))) from error
+        raise Faulty((*shape_faults(error, SuiteDocument, prefix="suite"), *_whole_cases(document))) from None
     faults = [*_head_faults(read), *_case_faults(read)]
     if faults:
         raise Faulty(tuple(faults))
@@ -97,23 +98,14 @@ def _head_faults(read: SuiteDocument) -> Iterator[Fault]:
             parse_name(getattr(read, field))
         except ValueError as error:
             yield Fault(code="suite-field-invalid", message=f"{field}: {error}", at=(field,))
-    if "versions" in read.model_fields_set and not is_specifier(read.versions):
-        yield Fault(
-            code="suite-versions-invalid",
-            message=f"{read.versions!r} is not a version specifier: comparisons joined by commas, as in >=1.2,<2",
-            at=("versions",),
-        )
+    if "versions" in read.model_fields_set and (wrong := specifier_fault(read.versions)):
+        yield Fault(code="suite-versions-invalid", message=f"versions: {wrong}", at=("versions",))
     if not read.cases:
         yield Fault(
             code="suite-empty",
             message="the suite has no cases: it needs at least one, or it checks nothing",
             at=("cases",),
         )
-
-
-def is_specifier(text: str) -> bool:
-    """Whether a text is a version specifier of plain comparisons: no epochs, local versions or arbitrary equality."""
-    return all(_CLAUSE.match(clause.strip()) for clause in text.split(","))
 
 
 def _case_faults(read: SuiteDocument) -> Iterator[Fault]:
@@ -186,7 +178,6 @@ def _useless_fields(expectation: AssertionDocument) -> list[str]:
     return sorted(useless & expectation.model_fields_set)
 
 
-_CLAUSE = re.compile(r"(?:==|!=|<=|>=|<|>|~=)\s*[0-9]{1,9}(?:\.[0-9]{1,9}){0,2}(?:\.\*|(?:a|b|rc)[0-9]{1,9})?\Z")
 _SHAPES = "prompts take inputs or an answer, tools a call, workflows inputs and given"
 _APART = {"call": {"inputs", "given", "answer"}, "answer": {"given"}}
 _FIELDS = {
@@ -224,39 +215,12 @@ def _stated(read: CaseDocument | AssertionDocument, field: str) -> Any:
     return getattr(read, field) if field in read.model_fields_set else ABSENT
 
 
-def _structural(error: ValidationError) -> Iterator[Fault]:
-    for found in error.errors(include_url=False, include_context=False, include_input=False):
-        at: Place = tuple(found["loc"])
-        if found["type"] == "extra_forbidden":
-            yield Fault(
-                code="suite-field-unknown", message=f"unknown field {at[-1]!r}: {_known(at)}", at=at, on_key=True
-            )
-        elif found["type"] == "missing":
-            yield Fault(code="suite-field-missing", message=f"{at[-1]!r} is missing: {_known(at)}", at=at[:-1])
-        else:
-            where = str(at[-1]) if at else "the suite"
-            yield Fault(code="suite-field-invalid", message=f"{where}: {_sentence(found['type'], found['msg'])}", at=at)
-
-
-def _known(at: Place) -> str:
-    models: dict[int, type[BaseModel]] = {1: SuiteDocument, 3: CaseDocument, 5: AssertionDocument}
-    model = models[len(at)]
-    names = (field.alias or name for name, field in model.model_fields.items())
-    return f"{_LEVELS[model.__name__]} has {', '.join(names)}"
-
-
-_LEVELS = {"SuiteDocument": "a suite", "CaseDocument": "a case", "AssertionDocument": "an assertion"}
-_SENTENCES = {
-    "string_type": "expected a text",
-    "int_type": "expected a whole number",
-    "float_type": "expected a number",
-    "dict_type": "expected an object",
-    "list_type": "expected a list",
-    "model_type": "expected an object",
-    "model_attributes_type": "expected an object",
-    "string_pattern_mismatch": "expected a name without blanks: letters, digits, and - _ . / between them",
-}
-
-
-def _sentence(kind: str, message: str) -> str:
-    return _SENTENCES.get(kind, message[:1].lower() + message[1:])
+def _whole_cases(document: Any) -> Iterator[Fault]:
+    """Yield what is wrong inside the cases that have their shape, in a document that has not."""
+    cases = document.get("cases") if isinstance(document, Mapping) else None
+    for at, raw in enumerate(cases if isinstance(cases, list) else ()):
+        try:
+            case = CaseDocument.model_validate(raw)
+        except ValidationError:
+            continue
+        yield from (fault.under("cases", at) for fault in _one_case_faults(case))
