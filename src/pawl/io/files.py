@@ -1,7 +1,7 @@
 """Files: bounded reading, durable writing, and a lock that dies with its process.
 
 A file is written whole or not at all: into a temporary file of the same folder, synced, then linked (``create``) or
-renamed (``replace``) into place, and the folder is synced. What a killed process leaves behind are temporary files, which
+renamed (``replace``) into place, and the folder is synced. A killed process leaves temporary files behind, which
 ``sweep`` removes. Only pawl's errors leave these functions.
 """
 

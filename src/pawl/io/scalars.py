@@ -57,17 +57,16 @@ def resolve(text: str) -> Scalar:
     if _LEADING_ZERO.match(text):
         message = f"the number {_short(text)} has a leading zero, which loaders drop or read as octal"
         raise ScalarError("leading-zero", message, _QUOTE)
-    return decimal(text) if form == "float" else integer(number[form], _BASES[form])
+    return decimal(text) if form == "float" else integer(number[form], _BASES[form], written=text)
 
 
-def integer(digits: str, base: int) -> int:
-    """Return the integer or raise ``ScalarError`` if JSON readers would round it."""
+def integer(digits: str, base: int = 10, *, written: str | None = None) -> int:
+    """Return the integer or raise ``ScalarError``, which shows it as ``written``, if JSON readers would round it."""
     # 2**53 has 18 octal digits; the cap keeps int() from meeting a quarter of a megabyte of digits
     value = int(digits, base) if len(digits.lstrip("+-0")) <= 20 else math.inf
     if abs(value) > MAX_INTEGER:
-        raise ScalarError(
-            "number-too-large", f"the integer {_short(digits)} is beyond 2^53-1 and would lose digits", _QUOTE
-        )
+        shown = _short(written or digits)
+        raise ScalarError("number-too-large", f"the integer {shown} is beyond 2^53-1 and would lose digits", _QUOTE)
     return int(value)
 
 

@@ -55,7 +55,7 @@ def _constant(name: str) -> NoReturn:
 
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_object,
-    parse_int=lambda text: integer(text, 10),
+    parse_int=integer,
     parse_float=decimal,
     parse_constant=_constant,
 )
@@ -135,7 +135,7 @@ def _scalar_fault(token: str) -> tuple[str, str] | None:
         return "not-a-number", f"{token} has no place in JSON: write a finite number"
     try:
         if re.fullmatch(r"-?[0-9]+", token):
-            integer(token, 10)
+            integer(token)
         elif re.fullmatch(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?", token):
             decimal(token)
     except ScalarError as error:

@@ -127,7 +127,7 @@ class _Builder:
         if event.anchor is not None:
             self._add("anchor", f"anchors are refused (&{event.anchor}): write values out where they are used", event)
         if event.tag is not None:
-            message = f"tags are refused ({event.tag[:80]}): the type follows from how a value is written"
+            message = f"tags are refused ({_tag(event.tag)}): the type follows from how a value is written"
             self._add("tag", message, event)
         if kind == "ScalarEvent":
             return event.value if event.style else self._plain(event)
@@ -188,6 +188,10 @@ class _Builder:
         self._faults.append(fault)
         if len(self._faults) >= MAX_FAULTS:
             raise _Stop
+
+
+def _tag(tag: str) -> str:
+    return tag.replace("tag:yaml.org,2002:", "!!")[:80]
 
 
 _KINDS = {int: "a number", float: "a number", bool: "a boolean", type(None): "null", dict: "a mapping", list: "a list"}

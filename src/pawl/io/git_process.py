@@ -1,0 +1,188 @@
+"""Running Git: one place for the command line, the environment and the reading of failures.
+
+Git runs as a child process with an environment of its own: what a calling hook sets to aim Git at another repository
+(GIT_DIR, GIT_INDEX_FILE, ...) is taken out, which no option of Git can do; who commits and how SSH connects stays. No
+hooks run. Arguments are bytes or fixed text; text from users is never in the place of an option.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Self
+
+from pawl.errors import InvalidError
+
+TIMEOUT_SECONDS = 300
+"""Signing may wait for a person; nothing else takes that long."""
+
+_OPTIONS = (
+    "--literal-pathspecs",
+    "--no-pager",
+    *("-c", f"core.hooksPath={os.devnull}"),
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "core.quotePath=false"),
+    *("-c", "user.useConfigOnly=true"),  # a name guessed from the host is nobody's
+)
+_KEPT_PREFIXES = (
+    "GIT_AUTHOR_",
+    "GIT_COMMITTER_",
+    "GIT_SSH",
+    "GIT_SSL_",
+    "GIT_HTTP_",
+    "GIT_CONFIG_KEY_",
+    "GIT_CONFIG_VALUE_",
+    "GIT_TRACE",
+)
+_KEPT = frozenset(
+    {
+        "GIT_ALLOW_PROTOCOL",
+        "GIT_ASKPASS",
+        "GIT_CEILING_DIRECTORIES",
+        "GIT_CONFIG_COUNT",
+        "GIT_CONFIG_GLOBAL",
+        "GIT_CONFIG_NOSYSTEM",
+        "GIT_CONFIG_SYSTEM",
+        "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+        "GIT_EXEC_PATH",
+        "GIT_PROXY_SSL_CERT",
+        "GIT_TERMINAL_PROMPT",
+    }
+)
+
+
+def environment(inherited: Mapping[str, str], **more: str) -> dict[str, str]:
+    """Return the environment for Git: ``inherited`` without what redirects it, messages in English, ``more`` on top."""
+    kept = {
+        name: value
+        for name, value in inherited.items()
+        if not name.startswith("GIT_") or name in _KEPT or name.startswith(_KEPT_PREFIXES)
+    }
+    return {**kept, "LC_ALL": "C", "LANGUAGE": "C", "GIT_OPTIONAL_LOCKS": "0", **more}
+
+
+class Running:
+    """A Git process that has been started; ``with`` ends it if nobody waited for its answer."""
+
+    def __init__(self, process: subprocess.Popen[bytes], answers: Sequence[int]) -> None:
+        self._process = process
+        self._answers = answers
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process.returncode is None:
+            self._process.kill()
+        self._process.communicate()
+
+    def result(self, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        """Give ``stdin`` and return the answer; an exit code that was not foreseen is an ``InvalidError``."""
+        try:
+            stdout, stderr = self._process.communicate(stdin, timeout=TIMEOUT_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            raise InvalidError(f"Git did not end within {TIMEOUT_SECONDS} seconds", code="git-failed") from error
+        code = self._process.returncode
+        if code not in self._answers:
+            raise InvalidError(f"Git refused: {complaint(stderr)}", code="git-failed")
+        return subprocess.CompletedProcess(self._process.args, code, stdout, stderr)
+
+
+def start(folder: Path, *arguments: str | bytes, answers: Sequence[int] = (0,), **more: str) -> Running:
+    """Start Git in ``folder``; ``answers`` are the exit codes that are foreseen, ``more`` joins its environment."""
+    try:
+        process = subprocess.Popen(
+            ["git", *_OPTIONS, *arguments],
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(os.environ, **more),
+        )
+    except (OSError, ValueError) as error:
+        raise InvalidError(f"Git cannot be run: {error}", code="git-missing") from error
+    return Running(process, answers)
+
+
+def run(
+    folder: Path, *arguments: str | bytes, stdin: bytes = b"", answers: Sequence[int] = (0,), **more: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Run Git in ``folder`` and return its answer; see ``start``."""
+    with start(folder, *arguments, answers=answers, **more) as running:
+        return running.result(stdin)
+
+
+def complaint(stderr: bytes) -> str:
+    """Return what Git said on one line, without its ``fatal:``."""
+    lines = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines()]
+    said = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines
+    return (
+        "; ".join(line.removeprefix("fatal:").removeprefix("error:").strip() for line in said)[:400]
+        or "no reason given"
+    )
+
+
+class Objects:
+    """One ``git cat-file --batch`` that is kept for many reads; not for several threads at once."""
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            self._process = subprocess.Popen(
+                ["git", *_OPTIONS, "cat-file", "--batch"],
+                cwd=folder,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=environment(os.environ),
+            )
+        except OSError as error:
+            raise InvalidError(f"Git cannot be run: {error}", code="git-missing") from error
+
+    def blob(self, expression: bytes, *, limit: int | None) -> bytes | None:
+        """Return the bytes of the file that ``<commit>:<path>`` names, or None if it names no file.
+
+        Raises ``InvalidError`` if it has more than ``limit`` bytes.
+        """
+        stdin, stdout = self._pipes()
+        try:
+            stdin.write(expression + b"\n")
+            stdin.flush()
+        except OSError as error:
+            raise InvalidError("Git ended while it was read from", code="git-failed") from error
+        header = stdout.readline()
+        if not header.endswith(b"\n"):
+            raise InvalidError("Git ended while it was read from", code="git-failed")
+        words = header.split()
+        if header.endswith((b" missing\n", b" ambiguous\n", b" submodule\n")) or len(words) != 3:
+            return None
+        size = int(words[2])
+        if limit is not None and size > limit:
+            self.close()  # cheaper than reading what is not wanted
+            shown = expression.partition(b":")[2].decode("utf-8", "replace")
+            raise InvalidError(
+                f"{shown} is larger than {limit} bytes, which is the most that is read", code="too-large"
+            )
+        data = stdout.read(size)
+        stdout.read(1)
+        return data if words[1] == b"blob" else None
+
+    @property
+    def closed(self) -> bool:
+        """Whether the process has been ended."""
+        return self._process.stdin is None or self._process.stdin.closed
+
+    def close(self) -> None:
+        """End the process; harmless when it has ended."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+        self._process.kill()
+        self._process.wait()
+
+    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
+        stdin, stdout = self._process.stdin, self._process.stdout
+        if stdin is None or stdout is None:  # never: both are asked for above
+            raise InvalidError("Git gave no pipes", code="git-failed")
+        return stdin, stdout
