@@ -1,0 +1,5 @@
+"""``python -m pawl``."""
+
+from pawl.cli.main import run
+
+run()

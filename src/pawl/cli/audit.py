@@ -1,0 +1,40 @@
+"""pawl audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+
+from pawl.cli.command import CHANNEL, no_code_option, pawl_command
+from pawl.cli.output import table
+from pawl.ids import Channel
+from pawl.operations.auditing import audit
+from pawl.operations.session import Report, Session
+
+
+def lines(data: Mapping[str, Any]) -> Iterator[str]:
+    for row in data.get("channels", []):
+        yield f"{row['channel']}: serial {row['serial']}, policy {row['policy']}, {row['pins']} pins"
+        ways = [(name, ", ".join(versions) or "none") for name, versions in row["ways_back"].items()]
+        yield from table(("name", "could go back to"), ways)
+
+
+@pawl_command("audit", lines=lines, identity=True)
+@click.option("--channel", type=CHANNEL, help="One channel; all without it.")
+@click.option(
+    "--require-way-back",
+    type=click.IntRange(min=1),
+    is_flag=False,
+    flag_value=1,
+    metavar="[N]",
+    help="Make it a finding where a pin has fewer than N (1) versions to go back to.",
+)
+@no_code_option
+def command(session: Session, channel: Channel | None, require_way_back: int | None) -> Report:
+    """Hold what is live against today's policy: 3 where it breaks a rule.
+
+    Warns of each pin without a way back.
+    """
+    return audit(session, channel, require_way_back)

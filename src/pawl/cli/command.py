@@ -1,0 +1,247 @@
+"""What all commands share: options, the session, and the way from a function's report to output and exit code."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import click
+
+from pawl.cli.formats import FORMATS, Output, parse_output
+from pawl.cli.output import Lines
+from pawl.errors import (
+    ApprovalError,
+    ConflictError,
+    EvidenceError,
+    InvalidError,
+    IntegrityError,
+    NotFoundError,
+    PawlError,
+    RefusedError,
+    UsageError,
+    WithheldError,
+)
+from pawl.ids import parse_channel, parse_name, parse_ref, parse_version
+from pawl.operations.session import Report, Session, Status, checked_reason
+from pawl.policy.verdict import APPROVAL, CONFLICT, EVIDENCE, FINDINGS, INTEGRITY, REFUSED, WITHHELD
+from pawl.registry.journal import Actor
+from pawl.workspace import Workspace, find_workspace
+
+USAGE = 2
+CRASH = 70
+INTERRUPTED = 130
+
+EXIT_CODES: tuple[tuple[type[PawlError], int, Status], ...] = (
+    (UsageError, USAGE, "failed"),
+    (InvalidError, FINDINGS, "failed"),
+    (NotFoundError, FINDINGS, "failed"),
+    (RefusedError, REFUSED, "refused"),
+    (EvidenceError, EVIDENCE, "refused"),
+    (ConflictError, CONFLICT, "failed"),
+    (IntegrityError, INTEGRITY, "failed"),
+    (WithheldError, WITHHELD, "refused"),
+    (ApprovalError, APPROVAL, "refused"),
+)
+"""The one table from an error to the exit code and the status that it becomes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """What stands before the command: the folder to work in."""
+
+    folder: Path
+
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+class Parsed(click.ParamType):
+    """A parameter that one of the ``parse_*`` functions reads."""
+
+    def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return self._parse(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def _name_and_version(text: str) -> tuple[str, str | None]:
+    if "@" in text:
+        ref = parse_ref(text)
+        return ref.name, ref.version
+    return parse_name(text), None
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no time: write 2026-03-01T12:00:00Z, or 2026-03-01 for its first second") from None
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+NAME = Parsed("NAME", parse_name)
+REF = Parsed("NAME@VERSION", parse_ref)
+NAME_OR_REF = Parsed("NAME[@VERSION]", _name_and_version)
+VERSION = Parsed("VERSION", parse_version)
+CHANNEL = Parsed("CHANNEL", parse_channel)
+MOMENT = Parsed("TIME", _moment)
+
+channel_option = click.option("--channel", type=CHANNEL, required=True, help="The channel; there is no default.")
+reason_option = click.option(
+    "--reason", required=True, callback=lambda _c, _p, value: _reason(value), help="Why; the history keeps it."
+)
+dry_run_option = click.option("--dry-run", is_flag=True, help="Decide and show everything, write nothing.")
+no_code_option = click.option(
+    "--no-code", is_flag=True, help="Run no implementations of tools; their cases are skipped, which is no pass."
+)
+
+
+def _reason(value: str) -> str:
+    try:
+        return checked_reason(value)
+    except UsageError as error:
+        raise click.UsageError(error.message) from None
+
+
+def output_option(*, several: bool = False) -> Callable[[Decorated], Decorated]:
+    kinds = ", ".join(name for name, form in FORMATS.items() if several or form.everywhere)
+    help_text = f"How to show the outcome: {kinds}" + ("; several, each with =FILE." if several else ".")
+    return click.option(
+        "-o",
+        "--output",
+        "outputs",
+        multiple=True,
+        metavar="KIND[=FILE]" if several else "KIND",
+        callback=lambda _c, _p, values: _outputs(values, several=several),
+        help=help_text,
+    )
+
+
+def _outputs(values: Iterable[str], *, several: bool) -> tuple[Output, ...]:
+    try:
+        outputs = tuple(parse_output(value, several=several) for value in values)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    if sum(output.file is None for output in outputs) > 1:
+        raise click.UsageError("at most one -o kind goes to standard output; give the others =FILE")
+    if not several and len(outputs) > 1:
+        raise click.UsageError("-o is given once here")
+    return outputs
+
+
+def pawl_command(
+    name: str,
+    *,
+    lines: Lines,
+    writes: bool = False,
+    identity: bool = False,
+    workspace: bool = True,
+    several_outputs: bool = False,
+) -> Callable[[Callable[..., Report]], click.Command]:
+    """Make a command of a function that takes a :class:`Session` (or a :class:`Shell`) and returns a report.
+
+    ``writes`` adds --no-commit; ``identity`` asks Git who is acting; ``lines`` shows the report's data to a person.
+    """
+
+    def decorate(function: Callable[..., Report]) -> click.Command:
+        @click.pass_context
+        def callback(ctx: click.Context, **values: Any) -> None:
+            outputs = values.pop("outputs")
+            shell: Shell = ctx.obj
+            no_commit = values.pop("no_commit", False)
+            run_code = not values.pop("no_code", False)
+
+            def act() -> Report:
+                if not workspace:
+                    return function(shell, **values)
+                session = open_session(
+                    shell, identity=identity or writes, commit=not no_commit, run_code=run_code
+                )
+                return function(session, **values)
+
+            finish(name, guarded(act), outputs, lines)
+
+        callback.__doc__ = function.__doc__
+        command: Any = callback
+        parameters = getattr(function, "__click_params__", [])
+        command.__click_params__ = parameters
+        command = output_option(several=several_outputs)(command)
+        if writes:
+            option = click.option(
+                "--no-commit", is_flag=True, help="Leave the written files uncommitted, for a pull request."
+            )
+            command = option(command)
+        made = click.command(name.rpartition(" ")[2], help=function.__doc__)(command)
+        return made
+
+    return decorate
+
+
+def open_session(shell: Shell, *, identity: bool, commit: bool, run_code: bool) -> Session:
+    """Read once where, who and when."""
+    workspace = find_workspace(shell.folder)
+    return Session(
+        workspace=workspace,
+        actor=actor_of(workspace, ask_git=identity),
+        now=datetime.now(UTC).replace(microsecond=0),
+        commit=commit,
+        run_code=run_code,
+    )
+
+
+def actor_of(workspace: Workspace, *, ask_git: bool) -> Actor:
+    """Return who is acting: Git's user where there is one, else the operating system's."""
+    if ask_git:
+        from pawl.io import git  # noqa: PLC0415 - slow, and readers do not need it
+
+        repository = git.find(workspace.root)
+        found = repository.identity() if repository else None
+        if found:
+            return Actor(name=found[0], email=found[1])
+    return Actor(name=_system_user())
+
+
+def _system_user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "unknown"
+
+
+def guarded(act: Callable[[], Report]) -> Report:
+    """Return the report of ``act``; an error of pawl's becomes a report too, by the one table."""
+    try:
+        return act()
+    except PawlError as error:
+        for kind, code, status in EXIT_CODES:
+            if isinstance(error, kind):
+                return Report(status=status, exit_code=code, problems=error.problems)
+        raise
+
+
+def finish(command: str, report: Report, outputs: tuple[Output, ...], lines: Lines) -> NoReturn:
+    """Show a report in every form that was asked for, and end with its exit code."""
+    for output in outputs or (Output(kind="text", file=None),):
+        text = FORMATS[output.kind].render(command, report, lines)
+        if output.file is None:
+            sys.stdout.write(text + "\n")
+        else:
+            Path(output.file).write_text(text + "\n", encoding="utf-8")
+    sys.stdout.flush()
+    raise SystemExit(report.exit_code)
+
+
+def no_lines(_: Mapping[str, Any]) -> Iterable[str]:
+    return ()

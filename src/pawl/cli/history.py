@@ -1,0 +1,45 @@
+"""pawl history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+import click
+
+from pawl.cli.command import CHANNEL, MOMENT, pawl_command
+from pawl.cli.output import table
+from pawl.ids import Channel
+from pawl.operations.looking import history
+from pawl.operations.session import Report, Session, timestamp
+
+
+def _what(row: Mapping[str, Any]) -> str:
+    if "moves" in row:
+        return ", ".join(f"{move['name']} {move['from'] or '-'} -> {move['to'] or '-'}" for move in row["moves"])
+    if "attempt" in row:
+        why = row["why"][0]["message"] if row["why"] else ""
+        return f"{row['attempt']['action']} {' '.join(row['attempt']['refs'])} (exit {row['exit_code']}): {why}"
+    return row.get("ref") or row.get("name") or ""
+
+
+def lines(data: Mapping[str, Any]) -> Iterator[str]:
+    rows = [
+        (row["serial"], row["at"], row["action"], row["actor"]["name"], row["policy"], _what(row), row["reason"])
+        for row in data.get("records", [])
+    ]
+    yield from table(("serial", "at", "action", "by", "policy", "what", "reason"), rows)
+    if "records" in data and not rows:
+        yield f"nothing has happened on {data['channel']}"
+    if "pins" in data:
+        yield f"pins on {data['channel']} at {data['at']} (serial {data['serial']}, policy {data['policy']}):"
+        yield from table(("name", "version"), [(name, pin["version"]) for name, pin in data["pins"].items()])
+
+
+@pawl_command("history", lines=lines)
+@click.argument("channel", type=CHANNEL)
+@click.option("--at", type=MOMENT, help="Only up to this moment, and the pins as they were then.")
+def command(session: Session, channel: Channel, at: datetime | None) -> Report:
+    """Show every attempt on a channel, oldest first; refused ones are rows too."""
+    return history(session, channel, timestamp(at) if at else None)

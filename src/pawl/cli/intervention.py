@@ -1,0 +1,16 @@
+"""How recorded interventions are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+def intervention_lines(data: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what was recorded and where."""
+    if not data.get("serial"):
+        return
+    where = f"on {data['channel']}" if "channel" in data else "in the registry"
+    what = data.get("action") or data.get("level") or "restored"
+    about = data.get("ref") or data.get("name") or ", ".join(row["ref"] for row in data.get("rejects", []))
+    yield f"{what} {about} {where}: record {data['serial']}"

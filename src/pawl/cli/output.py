@@ -1,0 +1,82 @@
+"""Showing a report: one JSON object, or lines for a person. Renderers decide nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import click
+
+from pawl.operations.session import Report
+from pawl.problems import Problem
+
+Lines: TypeAlias = Callable[[Mapping[str, Any]], Iterable[str]]
+_COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
+_SIGNS = {
+    "done": ("green", "done"),
+    "passed": ("green", "passed"),
+    "unchanged": ("cyan", "unchanged"),
+    "would": ("yellow", "dry run: would be allowed, nothing was written"),
+    "would-refuse": ("red", "dry run: would be refused, nothing was written"),
+    "refused": ("red", "refused"),
+    "failed": ("red", "failed"),
+}
+
+
+def as_json(command: str, report: Report) -> str:
+    """Return the machine form of a report: exactly one JSON object."""
+    fields: dict[str, Any] = {
+        "command": command,
+        "status": report.status,
+        "exit_code": report.exit_code,
+        "problems": [problem.as_dict() for problem in report.problems],
+    }
+    return json.dumps({**report.data, **fields}, ensure_ascii=False, indent=2, default=_plain)
+
+
+def as_text(report: Report, lines: Lines) -> str:
+    """Return a report for a person: what it is about, its problems, and how it ended."""
+    rows = [*lines(report.data), *(problem_text(problem) for problem in report.problems)]
+    colour, sign = _SIGNS[report.status]
+    code = f" (exit {report.exit_code})" if report.exit_code else ""
+    return "\n".join((*rows, paint(sign + code, colour, bold=True)))
+
+
+def problem_text(problem: Problem) -> str:
+    """Return a problem on one line, with its hint on the next."""
+    place = ":".join(str(part) for part in (problem.path, problem.line, problem.column) if part is not None)
+    head = paint(problem.severity, _COLOURS[problem.severity], bold=True)
+    where = f"{place}: " if place else ""
+    text = f"{where}{head}: {problem.message} [{problem.code}]"
+    return f"{text}\n    {paint('next:', 'cyan')} {problem.hint}" if problem.hint else text
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterable[str]:
+    """Yield aligned rows under a head; nothing where there are no rows."""
+    texts = [["" if cell is None else str(cell) for cell in row] for row in rows]
+    if not texts:
+        return
+    widths = [max(len(row[index]) for row in [list(head), *texts]) for index in range(len(head))]
+    yield paint(_aligned([word.upper() for word in head], widths), None, bold=True)
+    for row in texts:
+        yield _aligned(row, widths)
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+def paint(text: str, colour: str | None, *, bold: bool = False) -> str:
+    """Return text in colour where standard output is a terminal and nobody asked for none (NO_COLOR)."""
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        return text
+    return click.style(text, fg=colour, bold=bold)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is no JSON")

@@ -1,0 +1,97 @@
+"""pawl policy show, test, plan and adopt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+
+from pawl.cli.command import pawl_command, reason_option
+from pawl.cli.output import table
+from pawl.operations.policies import policy_adopt, policy_plan, policy_show, policy_test
+from pawl.operations.session import Report, Session
+
+
+@click.group("policy")
+def command() -> None:
+    """Rules are written under registry/policies/ and count from their adoption on."""
+
+
+def _show_lines(data: Mapping[str, Any]) -> Iterator[str]:
+    if "rules" not in data:
+        return
+    adopted = data["adopted"]
+    state = "in force" if data["in_force"] else "replaced"
+    yield f"policy {data['policy']} ({state}), adopted {adopted['at']} by {adopted['actor']['name']}: {adopted['reason']}"
+    for channel, after in data["channels"].items():
+        yield f"channel {channel}" + (f" after {after}" if after else "")
+    rows = [(row["id"], row["class"], row["level"], row["policy"], row["message"]) for row in data["rules"]]
+    yield from table(("rule", "class", "level", "policy", "message"), rows)
+
+
+@pawl_command("policy show", lines=_show_lines)
+@click.argument("number", type=click.IntRange(min=1), required=False)
+def show(session: Session, number: int | None) -> Report:
+    """Show the policy in force, or the one with NUMBER."""
+    return policy_show(session, number)
+
+
+def _test_lines(data: Mapping[str, Any]) -> Iterator[str]:
+    rows = [
+        (row["rule"], row["test"], row["expect"], row["found"], "passed" if row["passed"] else "failed")
+        for row in data.get("tests", [])
+    ]
+    yield from table(("rule", "test", "expected", "found", ""), rows)
+
+
+@pawl_command("policy test", lines=_test_lines)
+def test(session: Session) -> Report:
+    """Run the permitted and denied examples that stand beside the rules."""
+    return policy_test(session)
+
+
+def _plan_lines(data: Mapping[str, Any]) -> Iterator[str]:
+    if "next" not in data:
+        return
+    yield f"policy {data['policy'] or '-'} -> {data['next']}"
+    for word in ("added", "removed", "changed"):
+        if data[f"rules_{word}"]:
+            yield f"rules {word}: {', '.join(data[f'rules_{word}'])}"
+    rows = [
+        (
+            change["channel"],
+            f"{change['name']}@{change['version']}",
+            change["role"],
+            "allowed" if change["allowed_before"] else "refused",
+            "allowed" if change["allowed_after"] else "refused",
+            ", ".join(finding["rule"] for finding in change["newly_broken"]),
+        )
+        for change in data["changes"]
+    ]
+    yield from table(("channel", "version", "role", "now", "then", "rules"), rows)
+    if not rows:
+        yield "no live pin and no rollback target changes its verdict"
+
+
+@pawl_command("policy plan", lines=_plan_lines, identity=True)
+def plan(session: Session) -> Report:
+    """Say which live pins and rollback targets would change verdict if the sources were adopted now."""
+    return policy_plan(session)
+
+
+def _adopt_lines(data: Mapping[str, Any]) -> Iterator[str]:
+    if data.get("serial"):
+        yield f"policy {data['policy']} is in force: {', '.join(data['rules'])}"
+
+
+@pawl_command("policy adopt", lines=_adopt_lines, writes=True)
+@reason_option
+@click.option("--again", is_flag=True, help="Go back to the rules of an older policy on purpose.")
+def adopt(session: Session, reason: str, again: bool) -> Report:
+    """Freeze the sources and the channel settings under the next policy number."""
+    return policy_adopt(session, reason, again=again)
+
+
+for _made in (show, test, plan, adopt):
+    command.add_command(_made)

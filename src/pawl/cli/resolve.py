@@ -1,0 +1,28 @@
+"""pawl resolve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+
+from pawl.cli.command import NAME, channel_option, pawl_command
+from pawl.ids import Channel, Name
+from pawl.operations.serving import resolve
+from pawl.operations.session import Report, Session
+
+
+def lines(data: Mapping[str, Any]) -> Iterator[str]:
+    if "version" in data:
+        yield f"{data['name']}@{data['version']} ({data['kind']}) on {data['channel']}, serial {data['serial']}"
+        yield data["digest"]
+
+
+@pawl_command("resolve", lines=lines)
+@click.argument("name", type=NAME)
+@channel_option
+@click.option("--document", "with_document", is_flag=True, help="Give the whole document too.")
+def command(session: Session, name: Name, channel: Channel, with_document: bool) -> Report:
+    """Say which version a channel serves under NAME; its frozen bytes are checked."""
+    return resolve(session, name, channel, with_document=with_document)

@@ -1,0 +1,21 @@
+"""pawl verify."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pawl.cli.command import pawl_command
+from pawl.operations.session import Report, Session
+from pawl.operations.verifying import verify
+
+
+def lines(data: Mapping[str, Any]) -> Iterator[str]:
+    if "records" in data:
+        yield f"{data['records']} records, {data['versions']} versions, {data['statements']} statements fit"
+
+
+@pawl_command("verify", lines=lines)
+def command(session: Session) -> Report:
+    """Recompute every digest and chain, and name what does not fit."""
+    return verify(session)
