@@ -1,0 +1,98 @@
+"""The policy that a new workspace starts with: what a careful team would keep, each rule with its own examples.
+
+What protects people is safety and holds for rollbacks too; what helps them work is readiness and never holds one up.
+"""
+
+from __future__ import annotations
+
+DEFAULT_POLICY_NAME = "baseline"
+DEFAULT_POLICY_TEXT = """\
+# The rules of this workspace. Edit them, try them with `pawl policy test`, see what they would change with
+# `pawl policy plan`; they are in force once they are adopted: pawl policy adopt --reason "..."
+policy: baseline
+owner: maintainers                # who answers for these rules
+rules:
+  - id: TOOL-EFFECTS
+    class: safety                 # safety: holds for promote, rollback, audit. readiness: for promote only
+    level: waivable               # advisory warns, waivable can be waived for a time, absolute cannot
+    applies: {kinds: [tool]}
+    # As in MCP, a tool is destructive unless it says readOnlyHint: true or destructiveHint: false.
+    require: >-
+      (has(procedure.spec.effects) && size(procedure.spec.effects) > 0)
+      || (has(procedure.spec.annotations) && has(procedure.spec.annotations.readOnlyHint)
+          && procedure.spec.annotations.readOnlyHint == true)
+      || (has(procedure.spec.annotations) && has(procedure.spec.annotations.destructiveHint)
+          && procedure.spec.annotations.destructiveHint == false)
+    message: "A tool that may destroy something lists what it touches under spec.effects, such as orders:write."
+    tests:
+      - {name: destructive by default, procedure: {spec: {effects: null}}, expect: denied}
+      - {name: an empty list of effects, procedure: {spec: {effects: []}}, expect: denied}
+      - {name: other hints do not count, procedure: {spec: {annotations: {idempotentHint: true}}}, expect: denied}
+      - {name: effects are listed, procedure: {spec: {effects: ["orders:write"]}}, expect: allowed}
+      - {name: reads only, procedure: {spec: {annotations: {readOnlyHint: true}}}, expect: allowed}
+      - {name: destroys nothing, procedure: {spec: {annotations: {destructiveHint: false}}}, expect: allowed}
+
+  - id: WORKFLOW-BUDGET
+    class: safety
+    level: absolute
+    applies: {kinds: [workflow]}
+    require: >-
+      has(procedure.spec.budget) && has(procedure.spec.budget.max_steps) && procedure.spec.budget.max_steps <= 100
+    message: A workflow ends by itself, after 100 steps at most (spec.budget.max_steps).
+    tests:
+      - {name: no budget, procedure: {spec: {budget: null}}, expect: denied}
+      - {name: a budget of something else, procedure: {spec: {budget: {tokens: 1000}}}, expect: denied}
+      - {name: too many steps, procedure: {spec: {budget: {max_steps: 101}}}, expect: denied}
+      - {name: bounded, procedure: {spec: {budget: {max_steps: 100}}}, expect: allowed}
+
+  - id: PROMPT-INPUTS
+    class: readiness
+    level: waivable
+    applies: {kinds: [prompt]}
+    require: >-
+      has(procedure.spec.inputs) || (has(procedure.spec.template) && procedure.spec.template == "none")
+    message: "A prompt declares its inputs (spec.inputs), or says that it has none (template: none)."
+    tests:
+      - {name: undeclared, procedure: {spec: {inputs: null}}, expect: denied}
+      - {name: declared, procedure: {spec: {inputs: {type: object}}}, expect: allowed}
+      - {name: literal text, procedure: {spec: {inputs: null, template: none}}, expect: allowed}
+
+  - id: OWNER
+    class: readiness
+    level: waivable
+    require: has(procedure.owner) && procedure.owner.matches("[^ ]")
+    message: Every procedure has an owner, whom people can ask.
+    tests:
+      - {name: nobody, procedure: {owner: null}, expect: denied}
+      - {name: an empty name, procedure: {owner: ""}, expect: denied}
+      - {name: somebody, procedure: {owner: payments}, expect: allowed}
+
+  - id: SUMMARY
+    class: readiness
+    level: advisory
+    require: has(procedure.summary) && procedure.summary.matches("[^ ]")
+    message: A summary tells in a sentence what the procedure does.
+    tests:
+      - {name: none, procedure: {summary: null}, expect: denied}
+      - {name: a sentence, procedure: {summary: Drafts a refund for a person to approve.}, expect: allowed}
+
+  - id: CHANGES
+    class: readiness
+    level: advisory
+    require: has(procedure.changes) && procedure.changes.matches("[^ ]")
+    message: A version says what it changes (changes), for whoever reads the history.
+    tests:
+      - {name: silent, procedure: {changes: null}, expect: denied}
+      - {name: says it, procedure: {changes: First version.}, expect: allowed}
+
+  - id: NO-PRERELEASE
+    class: readiness
+    level: waivable
+    applies: {channels: [production]}
+    require: '!procedure.version.matches("(a|b|rc)[0-9]+$")'
+    message: Production gets finished versions; pre-releases stay on the channels before it.
+    tests:
+      - {name: a candidate, procedure: {version: 1.2.0rc1}, expect: denied}
+      - {name: a finished version, procedure: {version: 1.2.0}, expect: allowed}
+      - {name: a candidate on staging, procedure: {version: 1.2.0rc1}, channel: staging, expect: allowed}
+"""
