@@ -2,19 +2,16 @@
 
 It imports nothing of pawl. The request comes on standard input, which is closed before foreign code is imported; the
 answer goes down a pipe of its own, so that whatever the implementation prints is no part of it. One process answers
-one call and ends without clean-up.
+one call and ends without clean-up. Its start is paid by every case, so it imports little.
 """
 
 from __future__ import annotations
 
-import asyncio
 import importlib
-import inspect
 import json
 import os
 import resource
 import sys
-import traceback
 from collections.abc import Awaitable, Mapping
 from pathlib import PurePath
 from typing import Any
@@ -49,7 +46,7 @@ def _answer(request: Mapping[str, Any]) -> bytes:
     try:
         value = _call(request["module"], request["function"], request["arguments"])
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is the answer
-        return _error(_sentence(error))
+        return _error(_sentence(error, tuple(request["path"])))
     try:
         data = json.dumps({"value": value}, allow_nan=False).encode("ascii")
     except BaseException as error:  # noqa: BLE001 - foreign values can raise anything
@@ -64,7 +61,11 @@ def _call(module: str, function: str, arguments: Mapping[str, Any]) -> Any:
     for part in function.split("."):
         found = getattr(found, part)
     value = found(**arguments)
-    return asyncio.run(_wait(value)) if inspect.isawaitable(value) else value
+    if not hasattr(value, "__await__"):
+        return value
+    import asyncio  # noqa: PLC0415 - as long to import as all else together
+
+    return asyncio.run(_wait(value))
 
 
 async def _wait(value: Awaitable[Any]) -> Any:
@@ -75,10 +76,10 @@ def _error(sentence: str) -> bytes:
     return json.dumps({"error": sentence[:600]}).encode("ascii")
 
 
-def _sentence(error: BaseException) -> str:
-    here = PurePath(__file__).name
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if PurePath(frame.filename).name != here]
-    frames = [frame for frame in frames if not frame.filename.startswith("<")]
+def _sentence(error: BaseException, path: tuple[str, ...]) -> str:
+    import traceback  # noqa: PLC0415 - only where something went wrong
+
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(path)]
     where = f" at {PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return f"it raised {type(error).__name__}{where}: {_first_line(error)}"
 
