@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from pawl.errors import ConflictError, InvalidError, NotFoundError
-from pawl.io.git_process import Objects, complaint, run, start
+from pawl.io.git_process import Objects, complaint, refuse_larger, run, start
 from pawl.io.steps import step
 
 INDEX_LOCK_SECONDS = 2.0
@@ -39,7 +39,7 @@ def find(folder: Path) -> Repository | None:
         here = here.parent
     done = run(here, "rev-parse", "--show-toplevel", "--absolute-git-dir", answers=(0, 128))
     if done.returncode:
-        if b"not a git repository" in done.stderr or b"must be run in a work tree" in done.stderr:
+        if b"not a git repository (or any" in done.stderr or b"must be run in a work tree" in done.stderr:
             return None
         raise InvalidError(f"Git refused: {complaint(done.stderr)}", code="git-failed")
     lines = done.stdout.splitlines()
@@ -123,6 +123,7 @@ class Repository:
         expression = self._commit_of(rev).encode("ascii") + b":" + os.fsencode(str(self._relative(Path(path))))
         if b"\n" in expression:
             done = run(self.root, "cat-file", "blob", expression, answers=(0, 1, 128))
+            refuse_larger(len(done.stdout), expression, limit)
             return done.stdout if not done.returncode else None
         if self._objects is None or self._objects.closed:
             self._objects = Objects(self.root)

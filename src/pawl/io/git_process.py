@@ -7,11 +7,12 @@ hooks run. Arguments are bytes or fixed text; text from users is never in the pl
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Self
+from typing import Self
 
 from pawl.errors import InvalidError
 
@@ -24,6 +25,7 @@ _OPTIONS = (
     *("-c", f"core.hooksPath={os.devnull}"),
     *("-c", "core.fsmonitor=false"),
     *("-c", "core.quotePath=false"),
+    *("-c", "core.safecrlf=false"),  # what is written here has LF; how it is checked out is the user's choice
     *("-c", "user.useConfigOnly=true"),  # a name guessed from the host is nobody's
 )
 _KEPT_PREFIXES = (
@@ -145,28 +147,11 @@ class Objects:
 
         Raises ``InvalidError`` if it has more than ``limit`` bytes.
         """
-        stdin, stdout = self._pipes()
         try:
-            stdin.write(expression + b"\n")
-            stdin.flush()
-        except OSError as error:
-            raise InvalidError("Git ended while it was read from", code="git-failed") from error
-        header = stdout.readline()
-        if not header.endswith(b"\n"):
-            raise InvalidError("Git ended while it was read from", code="git-failed")
-        words = header.split()
-        if header.endswith((b" missing\n", b" ambiguous\n", b" submodule\n")) or len(words) != 3:
-            return None
-        size = int(words[2])
-        if limit is not None and size > limit:
-            self.close()  # cheaper than reading what is not wanted
-            shown = expression.partition(b":")[2].decode("utf-8", "replace")
-            raise InvalidError(
-                f"{shown} is larger than {limit} bytes, which is the most that is read", code="too-large"
-            )
-        data = stdout.read(size)
-        stdout.read(1)
-        return data if words[1] == b"blob" else None
+            return self._answer(expression, limit)
+        except BaseException:
+            self.close()  # an answer that was not read to its end must not become the next one
+            raise
 
     @property
     def closed(self) -> bool:
@@ -181,8 +166,29 @@ class Objects:
         self._process.kill()
         self._process.wait()
 
-    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
+    def _answer(self, expression: bytes, limit: int | None) -> bytes | None:
         stdin, stdout = self._process.stdin, self._process.stdout
-        if stdin is None or stdout is None:  # never: both are asked for above
-            raise InvalidError("Git gave no pipes", code="git-failed")
-        return stdin, stdout
+        header = b""
+        if stdin is not None and stdout is not None:
+            with contextlib.suppress(OSError):
+                stdin.write(expression + b"\n")
+                stdin.flush()
+                header = stdout.readline()
+        if stdout is None or not header.endswith(b"\n"):
+            raise InvalidError("Git ended while it was read from", code="git-failed")
+        words = header.split()
+        if header.endswith((b" missing\n", b" ambiguous\n", b" submodule\n")) or len(words) != 3:
+            return None
+        size = int(words[2])
+        if words[1] == b"blob":
+            refuse_larger(size, expression, limit)
+        data = stdout.read(size)
+        stdout.read(1)
+        return data if words[1] == b"blob" else None
+
+
+def refuse_larger(size: int, expression: bytes, limit: int | None) -> None:
+    """Raise ``InvalidError`` if a file, named as ``<commit>:<path>``, has more than ``limit`` bytes."""
+    if limit is not None and size > limit:
+        shown = expression.partition(b":")[2].decode("utf-8", "replace")
+        raise InvalidError(f"{shown} is larger than {limit} bytes, which is the most that is read", code="too-large")
