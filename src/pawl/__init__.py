@@ -1,1 +1,60 @@
-"""pawl: prompts, tools and workflows of AI agents as pinned, gated and revocable versions."""
+"""pawl: prompts, tools and workflows of AI agents as pinned, gated and revocable versions.
+
+    channel = pawl.open("production", workspace=".")
+    with channel.run(agent="support") as run:
+        messages = run.prompt("support/refund-draft", order_id="A1", amount=20)
+
+Importing this package is light: what a call needs is imported when it is called.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from pawl._version import __version__
+
+if TYPE_CHECKING:
+    from pawl.errors import (
+        ConflictError,
+        IntegrityError,
+        InvalidError,
+        NotFoundError,
+        PawlError,
+        RefusedError,
+        UsageError,
+        WithheldError,
+    )
+    from pawl.runs.run import ChannelHandle, Messages, PinnedTool, PinnedWorkflow, Run, Served
+    from pawl.runs.run import open_channel_handle as open  # noqa: A004 - pawl.open, as shutil has its own copy
+
+__all__ = [
+    "ChannelHandle",
+    "ConflictError",
+    "IntegrityError",
+    "InvalidError",
+    "Messages",
+    "NotFoundError",
+    "PawlError",
+    "PinnedTool",
+    "PinnedWorkflow",
+    "RefusedError",
+    "Run",
+    "Served",
+    "UsageError",
+    "WithheldError",
+    "__version__",
+    "open",
+]
+
+_FROM_RUNS = {"ChannelHandle", "Messages", "PinnedTool", "PinnedWorkflow", "Run", "Served"}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "open":
+        return importlib.import_module("pawl.runs.run").open_channel_handle
+    if name in _FROM_RUNS:
+        return getattr(importlib.import_module("pawl.runs.run"), name)
+    if name in __all__:
+        return getattr(importlib.import_module("pawl.errors"), name)
+    raise AttributeError(f"module 'pawl' has no attribute {name!r}")

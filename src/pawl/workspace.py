@@ -225,7 +225,7 @@ class Workspace:
             raise self._not_frozen(version, "its document is not the one that was published")
         with suppress(OSError, PawlError):
             self._cache_file(version.digest).parent.mkdir(parents=True, exist_ok=True)
-            replace(self._cache_file(version.digest), canonical, durable=False)
+            replace(self._cache_file(version.digest), canonical)
         return document
 
     def _cached(self, digest: Digest) -> Any:

@@ -60,7 +60,7 @@ class Shell:
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
-class Parsed(click.ParamType):
+class Parsed(click.ParamType[Any]):
     """A parameter that one of the ``parse_*`` functions reads."""
 
     def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
@@ -87,7 +87,9 @@ def _moment(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"{text!r} is no time: write 2026-03-01T12:00:00Z, or 2026-03-01 for its first second") from None
+        raise ValueError(
+            f"{text!r} is no time: write 2026-03-01T12:00:00Z, or 2026-03-01 for its first second"
+        ) from None
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
@@ -157,7 +159,7 @@ def pawl_command(
 
     def decorate(function: Callable[..., Report]) -> click.Command:
         @click.pass_context
-        def callback(ctx: click.Context, **values: Any) -> None:
+        def callback(ctx: click.Context, /, **values: Any) -> None:
             outputs = values.pop("outputs")
             shell: Shell = ctx.obj
             no_commit = values.pop("no_commit", False)
@@ -166,9 +168,7 @@ def pawl_command(
             def act() -> Report:
                 if not workspace:
                     return function(shell, **values)
-                session = open_session(
-                    shell, identity=identity or writes, commit=not no_commit, run_code=run_code
-                )
+                session = open_session(shell, identity=identity or writes, commit=not no_commit, run_code=run_code)
                 return function(session, **values)
 
             finish(name, guarded(act), outputs, lines)

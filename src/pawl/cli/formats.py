@@ -76,5 +76,7 @@ def parse_output(text: str, *, several: bool) -> Output:
     if kind not in known:
         raise ValueError(f"{kind!r} is no form of output here; there are {', '.join(known)}")
     if equals and not (several and file):
-        raise ValueError(f"-o {text}: " + ("a file name is missing" if several else "a file goes with check and test only"))
+        raise ValueError(
+            f"-o {text}: " + ("a file name is missing" if several else "a file goes with check and test only")
+        )
     return Output(kind=kind, file=file or None)

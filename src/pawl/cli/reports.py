@@ -44,7 +44,7 @@ def junit(command: str, report: Report) -> str:
     if others:
         rows.append(f'<testsuite name="pawl" tests="{len(others)}" errors="{len(others)}">')
         for problem in others:
-            rows.append(f"<testcase classname=\"pawl\" name={_attribute(f'{problem.path or command}: {problem.code}')}>")
+            rows.append(f'<testcase classname="pawl" name={_attribute(f"{problem.path or command}: {problem.code}")}>')
             rows.append(f"<error message={_attribute(problem.message)}/></testcase>")
         rows.append("</testsuite>")
     return "\n".join((*rows, "</testsuites>"))
@@ -113,7 +113,13 @@ def markdown(command: str, report: Report) -> str:
     if suites:
         rows += ["", "| suite | about | outcome | passed | total |", "|---|---|---|---|---|"]
         for suite in suites:
-            cells = [suite["suite"], suite["about"], suite["outcome"], suite["tally"]["passed"], suite["tally"]["total"]]
+            cells = [
+                suite["suite"],
+                suite["about"],
+                suite["outcome"],
+                suite["tally"]["passed"],
+                suite["tally"]["total"],
+            ]
             rows.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
     if report.problems:
         rows += ["", "| | where | what | code |", "|---|---|---|---|"]

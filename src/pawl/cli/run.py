@@ -9,7 +9,7 @@ import click
 
 from pawl.cli.command import NAME, channel_option, pawl_command
 from pawl.ids import Channel, Name
-from pawl.operations.running import run_end, run_start, run_use
+from pawl.operations.running import run_begin, run_end, run_use
 from pawl.operations.session import Report, Session
 
 
@@ -33,7 +33,7 @@ def _lines(data: Mapping[str, Any]) -> Iterator[str]:
 @click.option("--session", "session_name", help="The conversation or job that the run belongs to.")
 def start(session: Session, channel: Channel, agent: str, session_name: str | None) -> Report:
     """Start a run on a channel as it is now; answers a run_id."""
-    return run_start(session, channel, agent, session_name)
+    return run_begin(session, channel, agent, session_name)
 
 
 @pawl_command("run use", lines=_lines)

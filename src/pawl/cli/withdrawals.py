@@ -34,7 +34,9 @@ commands: Mapping[str, click.Command] = MappingProxyType(
             "deprecate", "Warn of a version wherever it is served or promoted.", _withdrawing("deprecated")
         ),
         "yank": _command(
-            "yank", "Allow no new pins of a version; where it is pinned it works with a warning.", _withdrawing("yanked")
+            "yank",
+            "Allow no new pins of a version; where it is pinned it works with a warning.",
+            _withdrawing("yanked"),
         ),
         "revoke": _command(
             "revoke", "Refuse a version everywhere, even where it is pinned. This is final.", _withdrawing("revoked")

@@ -26,12 +26,12 @@ from pawl.procedures.call import check_call, check_result
 from pawl.procedures.procedure import Procedure
 from pawl.procedures.render import BadInputs, render
 from pawl.procedures.schema import Validator, compile_schema, fill_defaults
-from pawl.procedures.walk import walk
+from pawl.procedures.walk import check_inputs, walk
 
 Observe = Callable[[Mapping[str, Any], Any], Observation]
 """Runs an implementation: its binding and the call's arguments in, what it returned out."""
 
-SCRIPT_CODES = frozenset({"walk-given-missing", "walk-unknown-result"})
+SCRIPT_CODES = frozenset({"walk-no-result", "walk-unknown-result"})
 """Faults of a walk that lie in the script and not in the workflow."""
 _TAKES = {
     "prompt": frozenset({"inputs", "answer"}),
@@ -76,7 +76,7 @@ def case_misfits(case: Case, procedure: Procedure) -> tuple[str, ...]:
         reasons += [
             f"given names {step}, which is an end and has no result"
             for step in case.given
-            if step in steps and "end" in steps[step]
+            if step in steps and steps[step].get("end") is not None
         ]
     return tuple(reasons)
 
@@ -137,8 +137,8 @@ def _tool(case: Case, procedure: Procedure, observe: Observe) -> Iterator[Checke
 
 
 def _workflow(case: Case, procedure: Procedure, _: Observe) -> Iterator[Checked]:
-    inputs = fill_defaults(procedure.spec["inputs"], dict(case.inputs or {}))
-    refusals = _sentences(_inputs_validator(procedure).faults(inputs))
+    inputs = fill_defaults(procedure.spec.get("inputs") or {}, case.inputs or {})
+    refusals = _sentences(check_inputs(procedure.spec, inputs))
     if refusals:
         yield from _checks(case.assertions, Observed(accepted=False, refusals=refusals))
         return
@@ -173,12 +173,10 @@ def _failed(reason: str) -> Checked:
 
 
 def _sentences(faults: Sequence[Fault]) -> tuple[str, ...]:
-    return tuple(f"{pointer(fault.at)}: {fault.message}" if fault.at else fault.message for fault in faults)
-
-
-@lru_cache(maxsize=256)
-def _inputs_validator(procedure: Procedure) -> Validator:
-    return compile_schema(procedure.spec["inputs"], closed_root=True)
+    return tuple(
+        (f"{pointer(fault.at)}: " if fault.at else "") + fault.message + (f" ({fault.hint})" if fault.hint else "")
+        for fault in faults
+    )
 
 
 @lru_cache(maxsize=256)

@@ -226,7 +226,7 @@ class Repository:
             if old is None and not Path(index).exists():
                 raise NotFoundError("none of the files to commit exists", code="file-not-found")
             step("git.write-tree")
-            return run(self.root, "write-tree", GIT_INDEX_FILE=index).stdout.decode("ascii").strip()
+            return run(self.root, "write-tree", "--missing-ok", GIT_INDEX_FILE=index).stdout.decode("ascii").strip()
 
     def _commit_tree(self, tree: str, old: str | None, message: str, *, signed: bool) -> str:
         text = message.rstrip().encode("utf-8", "replace").replace(_NUL, b"") + b"\n"

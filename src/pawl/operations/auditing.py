@@ -76,9 +76,7 @@ def _audit_channel(
         "ways_back": {},
     }
     if not state.pins:
-        problems.append(
-            Problem(code="channel-empty", severity="note", message=f"nothing is pinned on {state.channel}")
-        )
+        problems.append(Problem(code="channel-empty", severity="note", message=f"nothing is pinned on {state.channel}"))
         return row, codes
     try:
         verdict = live_verdict(session, world, state, world.rules)

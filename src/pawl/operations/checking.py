@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pawl.ids import Name
 from pawl.operations.policies import policy_problems
 from pawl.operations.publishing import published_form, select
 from pawl.operations.session import Report, Session
@@ -86,5 +87,5 @@ def _policy_verdicts(session: Session, world: World, sources: Sources) -> list[P
     return list(problems.values())
 
 
-def _name(subject: str | None) -> str:
-    return (subject or "").partition("@")[0]
+def _name(subject: str | None) -> Name:
+    return Name((subject or "").partition("@")[0])

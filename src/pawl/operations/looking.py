@@ -115,9 +115,7 @@ def show(session: Session, name: Name, version: Version | None) -> Report:
         versions = world.catalog.versions_of(name)
         if not versions:
             raise missing_version(Ref(name, Version("0.0.0")), [])
-        return Report(
-            status="done", data={"name": name, "versions": [_version_row(world, item) for item in versions]}
-        )
+        return Report(status="done", data={"name": name, "versions": [_version_row(world, item) for item in versions]})
     published = world.published(Ref(name, version))
     procedure = session.workspace.procedure(published)
     return Report(status="done", data={**_version_row(world, published), "document": procedure.document})
@@ -186,9 +184,7 @@ def history_row(record: Record) -> dict[str, Any]:
     if record.action == "refused":
         row["attempt"] = record.body["attempt"]
         row["exit_code"] = record.body["exit_code"]
-        row["why"] = [
-            finding for finding in record.body["verdict"]["findings"] if "exit_code" in finding
-        ]
+        row["why"] = [finding for finding in record.body["verdict"]["findings"] if "exit_code" in finding]
     for key in ("name", "version", "ref"):
         if key in record.body:
             row[key] = record.body[key]
@@ -207,5 +203,3 @@ def _move_row(move: dict[str, Any]) -> dict[str, Any]:
         "from_digest": before.get("digest"),
         "to_digest": after.get("digest"),
     }
-
-

@@ -13,10 +13,11 @@ from pawl.operations.session import Report, Session
 from pawl.operations.sources import Sources, read_sources
 from pawl.operations.world import World, read_world
 from pawl.policy.evaluator import Situation, evaluate
-from pawl.policy.frozen import policy_document, rules_from
-from pawl.policy.rule_tests import rule_tests, tests_faults
+from pawl.policy.rule_tests import rule_test_faults, rule_tests
 from pawl.policy.rules import Rule
-from pawl.policy.sources import duplicate_faults, merge, policy_warnings, unmatched_rules
+from pawl.policy.sources import merge, policy_document, rules_from
+from pawl.policy.lint import policy_warnings, unmatched_rules
+from pawl.policy.rule_checks import duplicate_faults
 from pawl.policy.verdict import FINDINGS, Action, Finding
 from pawl.problems import Problem
 from pawl.registry.catalog import Adopted
@@ -67,7 +68,14 @@ def policy_test(session: Session) -> Report:
     sources = read_sources(session.workspace)
     problems = [*_policy_file_problems(sources), *policy_problems(sources, world)]
     results = [
-        {"rule": rule.id, "test": result.name, "expect": result.expect, "found": result.found, "passed": result.passed}
+        {
+            "rule": rule.id,
+            "test": result.test,
+            "expect": result.expect,
+            "found": result.answer,
+            "passed": result.passed,
+            "reason": result.reason,
+        }
         for source in sources.policies.values()
         for rule in source.value.rules
         for result in rule_tests(rule)
@@ -94,10 +102,11 @@ def policy_problems(sources: Sources, world: World) -> tuple[Problem, ...]:
     names |= {(source.value.kind, source.value.name) for source in sources.procedures.values()}
     for source in ordered:
         rules = source.value.rules
-        faults = [*policy_warnings(source.value), *unmatched_rules(rules, sorted(names), sources.settings.channels)]
-        for index, rule in enumerate(rules):
-            faults += [fault.under("rules", index) for fault in tests_faults(rule)]
-        found += source.problems(*faults)
+        found += source.problems(
+            *policy_warnings(source.value),
+            *unmatched_rules(rules, sorted(names), sources.settings.channels),
+            *rule_test_faults(rules),
+        )
     return tuple(found)
 
 
@@ -202,8 +211,7 @@ def _changes(session: Session, world: World, state: ChannelState, rules: tuple[R
                 "version": asked.pin.version,
                 "role": "live" if asked.action == "audit" else "target",
                 "newly_broken": [
-                    {"rule": finding.rule, "message": finding.message, "differs": finding.differs}
-                    for finding in closes
+                    {"rule": finding.rule, "message": finding.message, "differs": finding.differs} for finding in closes
                 ],
                 "no_longer_broken": opens,
                 "allowed_before": not before,
@@ -235,9 +243,7 @@ def _broken(
         subjects=() if moving else (asked.pin.name,),
     )
     procedures = read_affected(session.workspace, situation)
-    verdict = evaluate(
-        replace(situation, documents={item.digest: item.document for item in procedures.values()})
-    )
+    verdict = evaluate(replace(situation, documents={item.digest: item.document for item in procedures.values()}))
     return {finding.rule: finding for finding in verdict.failures if finding.rule}
 
 

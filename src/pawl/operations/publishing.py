@@ -161,11 +161,5 @@ def published_form(source: Source[Procedure]) -> Published:
 
 def _reason(sources: Sequence[Source[Procedure]]) -> str:
     """Return the history's words for a publish: what each version says it changes."""
-    said = [
-        f"{source.value.ref}: {changes}"
-        for source in sources
-        if (changes := source.value.document.get("changes"))
-    ]
+    said = [f"{source.value.ref}: {changes}" for source in sources if (changes := source.value.document.get("changes"))]
     return "; ".join(said)[:2_000] or "published"
-
-

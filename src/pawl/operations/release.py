@@ -54,7 +54,7 @@ def promote(session: Session, refs: Sequence[Ref], channel: Channel, options: Op
 
 def _promote(session: Session, refs: Sequence[Ref], channel: Channel, options: Options) -> Report:
     release = _begin(session, channel, "promote", options, [str(ref) for ref in refs])
-    moves = {ref.name: pin_of(release.world.published(ref)) for ref in refs}
+    moves: dict[Name, Pin | None] = {ref.name: pin_of(release.world.published(ref)) for ref in refs}
     if len(moves) < len(refs):
         raise UsageError("the same procedure is named twice: one version of each can be pinned", code="name-twice")
     if options.with_requirements:
@@ -72,7 +72,9 @@ def rollback(
 ) -> Report:
     """Move names back: to the version that is given, or to the newest earlier one that passes now."""
     if to is not None and (len(asked) != 1 or asked[0][1] is not None):
-        raise UsageError("--to goes with exactly one bare name; write name@version for each of several", code="to-and-ref")
+        raise UsageError(
+            "--to goes with exactly one bare name; write name@version for each of several", code="to-and-ref"
+        )
     if len({name for name, _ in asked}) < len(asked):
         raise UsageError("the same procedure is named twice", code="name-twice")
     words = [f"{name}@{version or to}" if version or to else name for name, version in asked]
@@ -91,7 +93,7 @@ def rollback(
                 return _no_way_back(release, name, skipped)
             moves[name] = target
     if options.with_requirements:
-        moves = dict(_completed(release, moves, live_before(release.state)))
+        moves = _completed(release, moves, live_before(release.state))
     return _carry_through(release, moves, passed_over)
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from pawl.conformance.suites import Suite, applies, read_suite
 from pawl.errors import Faulty, InvalidError, PawlError
 from pawl.ids import Name
 from pawl.io.locating import problems_of, unreadable_problems
 from pawl.io.strict_yaml import Unreadable, load
-from pawl.policy.sources import PolicySource, read_policy
+from pawl.policy.rules import PolicySource
+from pawl.policy.sources import read_policy
 from pawl.problems import Fault, Problem
 from pawl.procedures.procedure import Procedure
 from pawl.procedures.read import read_procedure
@@ -24,6 +25,16 @@ from pawl.registry.settings import Settings, read_settings
 from pawl.workspace import Workspace
 
 Value = TypeVar("Value")
+
+
+class Named(Protocol):
+    """What is known by a name of its own: a suite or a policy."""
+
+    @property
+    def name(self) -> str: ...
+
+
+Known = TypeVar("Known", bound=Named)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,13 +160,15 @@ def _procedures(reading: _Reading) -> dict[Name, Source[Procedure]]:
     return found
 
 
-def _named(reading: _Reading, folder: Path, reader: Callable[[Any], Value], field_name: str) -> dict[str, Source[Value]]:
-    found: dict[str, Source[Value]] = {}
+def _named(
+    reading: _Reading, folder: Path, reader: Callable[[Any], Known], field_name: str
+) -> dict[str, Source[Known]]:
+    found: dict[str, Source[Known]] = {}
     for path in _yaml_files(reading, folder):
         source = reading.read(path, reader)
         if source is None:
             continue
-        name: str = source.value.name  # type: ignore[attr-defined] - suites and policies both have one
+        name = source.value.name
         if name not in found:
             found[name] = source
             continue
@@ -181,7 +194,4 @@ def _yaml_files(reading: _Reading, folder: Path) -> list[Path]:
 
 
 def _placed(problem: Problem, where: str) -> Problem:
-    return Problem(
-        code=problem.code, severity=problem.severity, message=problem.message, path=where, hint=problem.hint
-    )
-
+    return Problem(code=problem.code, severity=problem.severity, message=problem.message, path=where, hint=problem.hint)

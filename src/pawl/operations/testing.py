@@ -130,9 +130,7 @@ def _chosen(session: Session, sources: Sources, wanted: str | None, broken: Sequ
         return work_tree_runs(sources)
     if "@" in wanted:
         return _of_published(session, sources, wanted)
-    runs = tuple(
-        run for run in work_tree_runs(sources) if wanted in {run.suite.name, run.suite.about}
-    )
+    runs = tuple(run for run in work_tree_runs(sources) if wanted in {run.suite.name, run.suite.about})
     if runs:
         return runs
     if broken:
@@ -149,8 +147,7 @@ def _of_published(session: Session, sources: Sources, wanted: str) -> tuple[Run,
     ref = parse_ref(wanted)
     procedure = session.workspace.procedure(read_world(session.workspace).published(ref))
     runs = tuple(
-        Run(suite=source.value, path=source.path, procedure=procedure)
-        for source in sources.suite_sources_of(procedure)
+        Run(suite=source.value, path=source.path, procedure=procedure) for source in sources.suite_sources_of(procedure)
     )
     if not runs:
         raise NotFoundError(

@@ -10,7 +10,7 @@ from pawl.canonical import record_bytes, sha256
 from pawl.errors import PawlError
 from pawl.ids import REGISTRY_JOURNAL, Channel
 from pawl.operations.session import Report, Session
-from pawl.policy.frozen import rules_from
+from pawl.policy.sources import rules_from
 from pawl.policy.verdict import INTEGRITY
 from pawl.problems import Problem
 from pawl.registry.anchors import check_anchor

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pawl.errors import NotFoundError
 from pawl.ids import REGISTRY_JOURNAL, Channel, Ref, Version
 from pawl.policy.rules import Rule
-from pawl.policy.frozen import rules_from
+from pawl.policy.sources import rules_from
 from pawl.registry.anchors import check_anchor
 from pawl.registry.catalog import Catalog, Published, fold_registry
 from pawl.registry.channels import ChannelState, empty_channel

@@ -252,45 +252,47 @@ def _rule(situation: Situation, rule: Rule, name: Name, closure: Closure) -> Fin
     policy = situation.catalog.policy
     number = policy.number if policy else None
     subject = str(Ref(name, closure.root.version))
-    base = {"check": "rule", "exit_code": REFUSED, "subject": subject, "rule": rule.id, "policy": number}
+
+    def finding(status: Status, code: str, message: str, differs: str | None = None) -> Finding:
+        return Finding(
+            check="rule",
+            status=status,
+            code=code,
+            message=message,
+            exit_code=REFUSED,
+            subject=subject,
+            rule=rule.id,
+            policy=number,
+            differs=differs,
+        )
+
     document = situation.documents.get(closure.root.digest)
     members = [situation.documents.get(member.digest) for member in closure.members]
     if document is None or any(member is None for member in members):
-        return Finding(
-            **base, status="errored", code="rule-errored", message=f"rule {rule.id} could not see all of {subject}"
-        )
-    match = matches(
-        rule,
-        procedure=document,
-        channel=situation.state.channel,
-        action=situation.action,
-        now=situation.now,
-    )
+        return finding("errored", "rule-errored", f"rule {rule.id} could not see all of {subject}")
+    channel, action, now = situation.state.channel, situation.action, situation.now
+    match = matches(rule, procedure=document, channel=channel, action=action, now=now)
     if not match.applies:
         message = f"rule {rule.id} does not apply to {subject}: {match.reason}"
-        return Finding(**base, status="not-applicable", code="rule-not-applicable", message=message)
+        return finding("not-applicable", "rule-not-applicable", message)
     pin = situation.state.pins.get(name)
     context = RuleContext(
         procedure=document,
         closure=tuple(member for member in members if member is not None),
-        channel=situation.state.channel,
-        action=situation.action,
+        channel=channel,
+        action=action,
         actor=situation.actor.as_dict(),
         current=situation.documents.get(pin.digest) if pin else None,
-        now=situation.now,
+        now=now,
     )
     result = evaluate_rule(rule, context)
     if result.outcome == "passed":
-        return Finding(**base, status="passed", code="rule-passed", message=f"rule {rule.id} holds for {subject}")
-    status: Status = "warning" if rule.level == "advisory" else "errored" if result.outcome == "errored" else "failed"
+        return finding("passed", "rule-passed", f"rule {rule.id} holds for {subject}")
+    errored = result.outcome == "errored"
+    status: Status = "warning" if rule.level == "advisory" else "errored" if errored else "failed"
     says = f": {rule.message}" if rule.message else ""
-    return Finding(
-        **base,
-        status=status,
-        code="rule-errored" if result.outcome == "errored" else "rule-failed",
-        message=f"{subject} breaks rule {rule.id} of policy {number}{says}",
-        differs=result.looked_at or None,
-    )
+    message = f"{subject} breaks rule {rule.id} of policy {number}{says}"
+    return finding(status, "rule-errored" if errored else "rule-failed", message, result.looked_at or None)
 
 
 def _evidence(situation: Situation, closures: Mapping[Name, Closure]) -> Iterator[Finding]:
@@ -305,7 +307,9 @@ def _evidence(situation: Situation, closures: Mapping[Name, Closure]) -> Iterato
         subject = str(Ref(name, closure.root.version))
         known = None if situation.evidence is None else situation.evidence.get(name)
         if known is None:
-            yield _evidence_finding(subject, "missing", "evidence-missing", f"the suites of {subject} have not been run")
+            yield _evidence_finding(
+                subject, "missing", "evidence-missing", f"the suites of {subject} have not been run"
+            )
         elif not known:
             yield _evidence_finding(
                 subject,

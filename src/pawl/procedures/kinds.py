@@ -67,15 +67,11 @@ def warn_prompt(document: Document) -> tuple[Fault, ...]:
         used |= used_inputs(message["content"], kind, declared)
         if index and message["role"] == "system" and spec["messages"][index - 1]["role"] != "system":
             text = "a system message after other messages: some models refuse it"
-            found.append(
-                Fault(code="prompt-role-order", message=text, at=(*at[:-1], "role"), severity="warning")
-            )
+            found.append(Fault(code="prompt-role-order", message=text, at=(*at[:-1], "role"), severity="warning"))
     for name in sorted(declared - used):
         text = f"the input {name} is declared and no message uses it"
         place = ("spec", "inputs", "properties", name)
-        found.append(
-            Fault(code="prompt-input-unused", message=text, at=place, on_key=True, severity="warning")
-        )
+        found.append(Fault(code="prompt-input-unused", message=text, at=place, on_key=True, severity="warning"))
     return tuple(found)
 
 
@@ -109,9 +105,7 @@ def warn_tool(document: Document) -> tuple[Fault, ...]:
         if key in spec["inputSchema"]:
             message = f"{key} at the root of inputSchema: OpenAI, Anthropic and Gemini refuse such tools"
             at = ("spec", "inputSchema", key)
-            found.append(
-                Fault(code="schema-root-composition", message=message, at=at, on_key=True, severity="warning")
-            )
+            found.append(Fault(code="schema-root-composition", message=message, at=at, on_key=True, severity="warning"))
     return tuple(found)
 
 

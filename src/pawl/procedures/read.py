@@ -89,7 +89,7 @@ def _head(document: Mapping[str, Any]) -> Iterator[Fault]:
         value = document.get(field)
         if field in document and not isinstance(value, str):
             message = f"{field}: expected a text, found {shown(value)}"
-            hint = 'a version has three numbers, such as 1.10.0' if field == "version" else None
+            hint = "a version has three numbers, such as 1.10.0" if field == "version" else None
             yield Fault(code=f"{field}-invalid", message=message, at=(field,), hint=hint)
         elif isinstance(value, str):
             try:

@@ -91,9 +91,7 @@ def _children(node: Node) -> Iterator[Node]:
         elif key in _SUBSCHEMAS_MAP and isinstance(value, Mapping):
             yield from (Node(item, (*node.at, key, name)) for name, item in value.items())
         elif key == "dependencies" and isinstance(value, Mapping):
-            yield from (
-                Node(item, (*node.at, key, name)) for name, item in value.items() if not isinstance(item, list)
-            )
+            yield from (Node(item, (*node.at, key, name)) for name, item in value.items() if not isinstance(item, list))
 
 
 def _dialect(schema: Mapping[str, Any]) -> Iterator[Fault]:
@@ -128,7 +126,7 @@ def _unknown(key: str, at: Place) -> Fault:
     from difflib import get_close_matches  # noqa: PLC0415 - only where something is wrong
 
     close = get_close_matches(key, sorted(KEYWORDS), n=1)
-    hint = "write type: [T, \"null\"]" if key == "nullable" else f"did you mean {close[0]}?" if close else None
+    hint = 'write type: [T, "null"]' if key == "nullable" else f"did you mean {close[0]}?" if close else None
     message = f"{key} is no keyword of JSON Schema; validators would ignore it"
     return Fault(code="schema-keyword-unknown", message=message, at=(*at, key), on_key=True, hint=hint)
 
@@ -175,7 +173,11 @@ def resolve_pointer(root: Mapping[str, Any], reference: str) -> Node | None:
     text = reference.removeprefix("#")
     if text and not text.startswith("/"):
         return next(
-            (node for node in walk_schema(root) if isinstance(node.schema, Mapping) and node.schema.get("$anchor") == text),
+            (
+                node
+                for node in walk_schema(root)
+                if isinstance(node.schema, Mapping) and node.schema.get("$anchor") == text
+            ),
             None,
         )
     here: Any = root
@@ -306,7 +308,7 @@ def compile_schema(schema: Any, *, closed_root: bool = False) -> Validator:
     """Return a validator; ``ValueError`` for a schema that does not compile. Nothing is fetched."""
     import jsonschema_rs  # noqa: PLC0415 - only where values are checked
 
-    wanted = closed(schema) if closed_root else schema
+    wanted: Any = closed(schema) if closed_root else schema
     draft = DIALECTS.get(wanted.get("$schema", ""), "2020-12") if isinstance(wanted, Mapping) else "2020-12"
     kind = jsonschema_rs.Draft7Validator if draft == "draft-07" else jsonschema_rs.Draft202012Validator
     try:

@@ -35,9 +35,7 @@ class Settings(Shape):
         default=None, min_length=1, description="Journals are written on this Git branch only, if it is set."
     )
     channels: dict[str, ChannelSettings] = Field(min_length=1, description="Channel name -> settings.")
-    people: dict[str, Listed[str]] = Field(
-        default={}, description="E-mail address -> roles, used by approvals."
-    )
+    people: dict[str, Listed[str]] = Field(default={}, description="E-mail address -> roles, used by approvals.")
     python_path: Listed[str] = Field(
         default=(), description="Folders inside the workspace from which implementations of tools are imported."
     )

@@ -139,7 +139,6 @@ def _uncommitted(workspace: Workspace, repository: git.Repository, journal: str,
     yield from repository.uncommitted([path for path in wanted if path.exists()])
 
 
-
 def files_of(workspace: Workspace, record: Record) -> Iterator[Path]:
     """Yield the files that a record speaks of: frozen versions and evidence."""
     for row in record.body.get("published", ()):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pawl.ids import REGISTRY_JOURNAL, Name, Ref, Serial
+from pawl.ids import REGISTRY_JOURNAL, Channel, Name, Ref, Serial
 from pawl.policy.verdict import Verdict
 from pawl.registry.catalog import Catalog, Published, WithdrawalLevel
 from pawl.registry.channels import ChannelState, Pin, follow, state_digest
@@ -70,7 +70,9 @@ def plan_restore(catalog: Catalog, ref: Ref, stamp: Stamp) -> Plan:
     return _registry_plan(catalog, "restore", {"ref": str(ref)}, stamp, f"restore {ref}")
 
 
-def plan_adopt(catalog: Catalog, rules: Mapping[str, Any], channels: Mapping[str, str | None], stamp: Stamp) -> Plan:
+def plan_adopt(
+    catalog: Catalog, rules: Mapping[str, Any], channels: Mapping[Channel, Channel | None], stamp: Stamp
+) -> Plan:
     """Put rules and channel settings in force under the next policy number."""
     number = len(catalog.policies) + 1
     body = {"policy": number, "rules": rules, "channels": dict(channels)}
@@ -137,9 +139,7 @@ def _pinned(pin: Pin | None) -> dict[str, Any] | None:
 
 def _registry_plan(catalog: Catalog, action: str, body: Mapping[str, Any], stamp: Stamp, what: str) -> Plan:
     record = _seal(REGISTRY_JOURNAL, catalog.head, action, stamp, body)
-    return Plan(
-        steps=(AppendRecord(record=record),), message=_subject(what), expects={REGISTRY_JOURNAL: catalog.head}
-    )
+    return Plan(steps=(AppendRecord(record=record),), message=_subject(what), expects={REGISTRY_JOURNAL: catalog.head})
 
 
 def _channel_plan(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pawl.canonical import sha256
 from pawl.errors import IntegrityError, NotFoundError, PawlError, RefusedError, WithheldError
@@ -38,12 +38,18 @@ class View(Protocol):
     @property
     def digest(self) -> Digest:
         """The identity of the state: of the snapshot, or of the channel's newest record."""
+
     def names(self) -> tuple[Name, ...]: ...
+    def pins(self) -> dict[str, dict[str, str]]:
+        """Return name -> version, digest and kind of every pin."""
+
     def entry(self, name: Name, now: datetime) -> Entry:
         """Return a pin, served or withheld; ``NotFoundError`` where nothing is pinned."""
+
     def stale(self, now: datetime) -> bool: ...
     def refusal(self, entry: Entry, now: datetime) -> Withheld | None:
         """Return why an entry, of this view or of an older one, must not be used any more, as of now."""
+
     def again(self) -> View:
         """Return a view of the newest state of the same place."""
 
@@ -95,6 +101,9 @@ class SnapshotView:
     def names(self) -> tuple[Name, ...]:
         return tuple(self.snapshot.entries)
 
+    def pins(self) -> dict[str, dict[str, str]]:
+        return _pin_rows(self.snapshot.entries)
+
     def entry(self, name: Name, now: datetime) -> Entry:  # noqa: ARG002 - what it says was true when it was made
         try:
             return self.snapshot.entries[name]
@@ -114,6 +123,10 @@ class SnapshotView:
 
     def again(self) -> SnapshotView:
         return open_snapshot(self.path, self.channel)
+
+
+def _pin_rows(pins: Mapping[Name, Any]) -> dict[str, dict[str, str]]:
+    return {name: {"version": pin.version, "digest": pin.digest, "kind": pin.kind} for name, pin in pins.items()}
 
 
 def _whole_name(entry: Entry) -> bool:
@@ -158,6 +171,9 @@ class WorkspaceView:
     def names(self) -> tuple[Name, ...]:
         return tuple(self.state.pins)
 
+    def pins(self) -> dict[str, dict[str, str]]:
+        return _pin_rows(self.state.pins)
+
     def entry(self, name: Name, now: datetime) -> Entry:
         pin = self.state.pins.get(name)
         if pin is None:
@@ -166,9 +182,7 @@ class WorkspaceView:
         verdict = resolve_verdict(self, name, now)
         if verdict.failures:
             first = verdict.failures[0]
-            withheld = Withheld(
-                code=first.code, message=first.message, exit_code=verdict.exit_code, hint=first.hint
-            )
+            withheld = Withheld(code=first.code, message=first.message, exit_code=verdict.exit_code, hint=first.hint)
         return Entry(
             kind=pin.kind,
             name=name,
@@ -217,7 +231,7 @@ def open_channel(workspace: Workspace, channel: Channel) -> WorkspaceView:
 def resolve_verdict(view: WorkspaceView, name: Name, now: datetime) -> Verdict:
     """Return the evaluator's verdict on serving one pin."""
     from pawl.policy.evaluator import Situation, evaluate  # noqa: PLC0415 - as above
-    from pawl.policy.frozen import rules_from  # noqa: PLC0415 - as above
+    from pawl.policy.sources import rules_from  # noqa: PLC0415 - as above
     from pawl.registry.closure import closure_of  # noqa: PLC0415 - as above
     from pawl.registry.journal import Actor  # noqa: PLC0415 - as above
 

@@ -1,0 +1,127 @@
+"""Runs from the command line: the ledger for agents in any language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pawl.errors import NotFoundError, UsageError
+from pawl.ids import Channel, Digest, Name, Ref, Version
+from pawl.operations.session import Report, Session
+from pawl.problems import Problem
+from pawl.registry.snapshot import Entry
+from pawl.runs.ledger import Ledger, RunRow
+from pawl.runs.run import new_run_id, run_start, use_of
+from pawl.runs.views import not_pinned, open_channel, raise_withheld
+
+
+def run_begin(session: Session, channel: Channel, agent: str, session_name: str | None) -> Report:
+    """Record the start of a run on a channel as it is now."""
+    view = open_channel(session.workspace, channel)
+    start = run_start(new_run_id(), view, agent, session_name, session.now)
+    with Ledger(session.workspace.ledger_file) as ledger:
+        ledger.start(start)
+    data = {"run_id": start.run_id, "channel": channel, "serial": start.serial, "snapshot": start.snapshot}
+    return Report(status="done", data={**data, "pins": {name: pin["version"] for name, pin in start.pins.items()}})
+
+
+def run_use(session: Session, run_id: str, name: Name, *, with_document: bool) -> Report:
+    """Record a use of what the run has pinned under a name; raises where it was halted or revoked since."""
+    with Ledger(session.workspace.ledger_file) as ledger:
+        run = ledger.open_run(run_id)
+        pin = run.pins.get(name)
+        if pin is None:
+            raise not_pinned(name, Channel(run.channel))
+        view = open_channel(session.workspace, Channel(run.channel))
+        published = view.catalog.published.get(Ref(name, Version(pin["version"])))
+        if published is None or published.digest != pin["digest"]:
+            raise NotFoundError(
+                f"{name}@{pin['version']} of run {run_id} is not in this registry", code="version-unknown"
+            )
+        entry = Entry(
+            kind=published.kind,
+            name=name,
+            version=published.version,
+            digest=Digest(published.digest),
+            requires=published.requires,
+        )
+        withheld = view.refusal(entry, session.now)
+        if withheld is not None:
+            raise_withheld(withheld)
+        document = session.workspace.procedure(published).document
+        seq = ledger.use(run_id, use_of(entry, session.now))
+    data: dict[str, Any] = {
+        "run_id": run_id,
+        "seq": seq,
+        "name": name,
+        "kind": entry.kind,
+        "version": entry.version,
+        "digest": entry.digest,
+        "channel": run.channel,
+        "serial": run.serial,
+        "stale": False,
+    }
+    return Report(status="done", data={**data, "document": document} if with_document else data)
+
+
+def run_end(session: Session, run_id: str, outcome: str) -> Report:
+    """Record how a run ended."""
+    if not outcome.strip() or len(outcome) > 200:
+        raise UsageError("an outcome has 1 to 200 characters", code="outcome-bad")
+    with Ledger(session.workspace.ledger_file) as ledger:
+        changed = ledger.end(run_id, outcome, session.at)
+        run = ledger.show(run_id)
+    assert run is not None  # noqa: S101 - it was ended just now
+    note = Problem(code="unchanged", severity="note", message=f"the run {run_id} ended as {outcome} before")
+    return Report(status="done" if changed else "unchanged", problems=() if changed else (note,), data=run_row(run))
+
+
+def runs_list(session: Session, *, agent: str | None, channel: Channel | None, open_only: bool, limit: int) -> Report:
+    """Report runs, newest first."""
+    with Ledger(session.workspace.ledger_file) as ledger:
+        rows = ledger.runs(agent=agent, channel=channel, open_only=open_only, limit=limit)
+    return Report(status="done", data={"runs": [run_row(run) for run in rows]})
+
+
+def runs_show(session: Session, run_id: str) -> Report:
+    """Report one run with everything that it used."""
+    with Ledger(session.workspace.ledger_file) as ledger:
+        run = ledger.show(run_id)
+        uses = ledger.uses(run_id)
+    if run is None:
+        raise NotFoundError(f"there is no run {run_id[:100]}", code="run-unknown", hint="pawl runs list shows them")
+    rows = [
+        {"seq": use.seq, "at": use.at, "kind": use.kind, "name": use.name, "version": use.version, "digest": use.digest}
+        for use in uses
+    ]
+    return Report(status="done", data={**run_row(run), "pins": dict(run.pins), "uses": rows})
+
+
+def runs_affected(session: Session, ref: Ref, *, since: str | None, until: str | None) -> Report:
+    """Report the runs that used a version, and those that had it pinned without using it."""
+    with Ledger(session.workspace.ledger_file) as ledger:
+        found = ledger.affected(ref, since=since, until=until)
+    return Report(
+        status="done",
+        data={
+            "ref": str(ref),
+            "used": [run_row(run) for run in found.used],
+            "pinned_only": [run_row(run) for run in found.pinned_only],
+        },
+    )
+
+
+def run_row(run: RunRow) -> dict[str, Any]:
+    """Return a run as one row; ``finished`` is false for one that never ended."""
+    fields = (
+        "run_id",
+        "agent",
+        "session",
+        "channel",
+        "serial",
+        "snapshot",
+        "policy",
+        "started_at",
+        "ended_at",
+        "outcome",
+    )
+    return {**{name: getattr(run, name) for name in fields}, "finished": run.ended_at is not None}

@@ -1,0 +1,50 @@
+"""Calls of tools: whether arguments and results fit the pinned schemas, and what clients are told of a tool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from pawl.problems import Fault
+from pawl.procedures.procedure import Procedure
+from pawl.procedures.schema import Validator, compile_schema
+
+DEFAULT_HINTS: Mapping[str, bool] = {
+    "readOnlyHint": False,
+    "destructiveHint": True,
+    "idempotentHint": False,
+    "openWorldHint": True,
+}
+"""MCP's defaults for hints that are absent (specification 2026-07-28, ToolAnnotations)."""
+
+
+def check_call(tool: Procedure, arguments: Any) -> tuple[Fault, ...]:
+    """Return everything that is wrong with the arguments of a call, each at its place in them."""
+    if not isinstance(arguments, Mapping):
+        return (Fault(code="call-invalid", message="the arguments of a call are an object"),)
+    return _validator(tool, "inputSchema").faults(arguments, code="call-invalid")
+
+
+def check_result(tool: Procedure, result: Any) -> tuple[Fault, ...]:
+    """Return everything that is wrong with a result; nothing where the tool promises no output schema."""
+    if tool.spec.get("outputSchema") is None:
+        return ()
+    return _validator(tool, "outputSchema").faults(result, code="result-invalid")
+
+
+def exported_name(tool: Procedure) -> str:
+    """Return the name under which clients know the tool."""
+    name: str = tool.spec.get("name") or tool.name.rpartition("/")[2]
+    return name
+
+
+def effective_hints(tool: Procedure) -> Mapping[str, bool]:
+    """Return every hint with its effective value."""
+    given = tool.spec.get("annotations") or {}
+    return {name: default if given.get(name) is None else given[name] for name, default in DEFAULT_HINTS.items()}
+
+
+@lru_cache(maxsize=1_024)
+def _validator(tool: Procedure, which: str) -> Validator:
+    return compile_schema(tool.spec[which])
