@@ -74,6 +74,8 @@ SUBJECTS: list[tuple[str, Any, Any, bool]] = [
     ("is-json", ABSENT, "{'a': 1}", False),
     ("is-json", ABSENT, '{"a": 1, "a": 2}', False),
     ("is-json", ABSENT, "NaN", False),
+    ("is-json", ABSENT, '"\\ud83d\\ude00"', True),
+    ("is-json", ABSENT, '"\\ud83d"', False),
     ("is-json", ABSENT, "[" * 100 + "]" * 100, False),
     ("is-json", SCHEMA, '{"a": 1}', True),
     ("is-json", SCHEMA, '{"a": "x"}', False),

@@ -135,15 +135,9 @@ TOOLS: list[tuple[dict[str, Any], Any, list[dict[str, Any]], Observation | None,
 ]
 
 
-@pytest.mark.parametrize(("spec", "call", "assertions", "sees", "outcome", "reason"), TOOLS)
-def test_tool_cases(
-    spec: dict[str, Any],
-    call: Any,
-    assertions: list[dict[str, Any]],
-    sees: Observation | None,
-    outcome: str,
-    reason: str,
-) -> None:
+@pytest.mark.parametrize("row", TOOLS)
+def test_tool_cases(row: tuple[dict[str, Any], Any, list[dict[str, Any]], Observation | None, str, str]) -> None:
+    spec, call, assertions, sees, outcome, reason = row
     result = judged(tool(**spec), *assertions, sees=sees, call=call)
 
     assert result.outcome == outcome, result.reasons

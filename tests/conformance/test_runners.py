@@ -92,6 +92,9 @@ def deep():
         value = [value]
     return value
 
+def half_a_character():
+    return "\\ud83d"
+
 def huge_number():
     return 2 ** 60
 
@@ -122,6 +125,7 @@ ERRORS = {
     "no_json": "no JSON value",
     "not_a_number": "no JSON value",
     "deep": "nested deeper than 64 levels",
+    "half_a_character": "no JSON value",
     "huge_number": "no canonical JSON form",
     "missing": "has no attribute 'missing'",
 }

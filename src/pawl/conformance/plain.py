@@ -7,6 +7,7 @@ that is no string is its RFC 8785 form.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, Final
@@ -32,6 +33,9 @@ def _refuse_constant(name: str) -> Any:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class Absent(Enum):
@@ -88,11 +92,14 @@ def parse_json_at(text: str, start: int) -> tuple[Any, int]:
     return found
 
 
-def _parse(decode: Callable[..., Any], *arguments: Any) -> Any:
+def _parse(decode: Callable[..., Any], text: str, *arguments: int) -> Any:
     try:
-        found = decode(*arguments)
+        found = decode(text, *arguments)
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error
+    if _SURROGATE.search(text):
+        # UnicodeEncodeError is a ValueError: half a character has no UTF-8, and no other tool would read it.
+        json.dumps(found, ensure_ascii=False).encode("utf-8")
     if deeper_than(MAX_DEPTH, found):
         raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
     return found
