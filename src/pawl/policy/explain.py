@@ -28,11 +28,12 @@ class _Absent:
 
 def explain_difference(expression: str, values: Mapping[str, Any]) -> str:
     """Return what keeps a false ``expression`` from being true."""
-    described: list[str] = []
-    for condition in conjuncts(expression):
-        holds = _ask(condition, values)
-        if holds is not True:
-            described.append(_describe(condition, values, errored=holds is None))
+    answers = [(condition, _ask(condition, values)) for condition in conjuncts(expression)]
+    wrong = [(condition, answer) for condition, answer in answers if answer is not True]
+    if any(answer is False for _, answer in wrong):
+        # What cannot be asked is mostly what the false condition guards: the reason is the guard.
+        wrong = [(condition, answer) for condition, answer in wrong if answer is False]
+    described = [_describe(condition, values, errored=answer is None) for condition, answer in wrong]
     return _cut("; ".join(described) or f"{_quoted(expression)} is false", MAX_LENGTH)
 
 

@@ -69,11 +69,11 @@ def _take_demands(document: Any) -> tuple[Any, list[tuple[str, Any] | None], lis
 
 
 def _demand_fault(given: list[str]) -> Fault:
-    known = ", ".join(RULE_KINDS)
+    known = " or ".join(RULE_KINDS)
     if given:
         message = f"a rule demands one thing, and this one has {' and '.join(given)}: make them rules of their own"
         return Fault(code="rule-kind-twice", message=message, at=(given[1],), on_key=True)
-    return Fault(code="policy-field-missing", message=f"the rule demands nothing: expected is one of {known}")
+    return Fault(code="policy-field-missing", message=f"the rule demands nothing: it needs {known}")
 
 
 def _rule(policy: PolicyDocument, read: RuleDocument, demand: tuple[str, Any]) -> Rule:

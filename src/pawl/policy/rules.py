@@ -169,7 +169,8 @@ def _evaluate_require(body: Any, context: RuleContext) -> tuple[RuleOutcome, str
         holds = compile_expression(body, variables=VARIABLES, want="bool").evaluate(values)
     except ExpressionError as error:
         absent = describe_absent(body, values)
-        return "errored", f"the expression cannot be evaluated: {error}" + (f" ({absent})" if absent else "")
+        reason = f"{absent} ({error})" if absent else str(error)
+        return "errored", f"the expression cannot be evaluated: {reason}"
     except Faulty as error:
         return "errored", f"the expression is not valid: {error}"
     return ("passed", "") if holds is True else ("failed", explain_difference(body, values))

@@ -96,3 +96,23 @@ rules:
       - {name: a finished version, procedure: {version: 1.2.0}, expect: allowed}
       - {name: a candidate on staging, procedure: {version: 1.2.0rc1}, channel: staging, expect: allowed}
 """
+
+NEW_POLICY_TEXT = """\
+policy: NAME
+owner: your-team
+rules:
+  - id: RULE-1
+    class: safety                 # safety: promote, rollback and audit. readiness: promote only
+    level: absolute               # advisory warns, waivable can be waived for a time, absolute cannot
+    applies: {kinds: [workflow]}  # also: names, channels, actions, labels
+    require: has(procedure.spec.budget) && procedure.spec.budget.max_steps <= 20
+    message: A workflow ends by itself after 20 steps at most.
+    tests:
+      - {name: bounded, procedure: {kind: workflow, spec: {budget: {max_steps: 8}}}, expect: allowed}
+      - {name: unbounded, procedure: {kind: workflow, spec: {budget: null}}, expect: denied}
+"""
+
+
+def policy_starter(name: str) -> str:
+    """Return the text of a policy file to start from."""
+    return NEW_POLICY_TEXT.replace("NAME", name)
