@@ -91,7 +91,7 @@ def test_only_a_whole_pass_says_so(outcomes: list[Outcome], partial: bool) -> No
 
 
 def test_a_key_of_something_else_is_refused() -> None:
-    result = result_of(SUITE, TOOL, *["passed"] * 5)
+    result = result_of(SUITE, TOOL, "passed", "passed", "passed", "passed", "passed")
     for key in (replace(KEY, suite=digest_of(1)), replace(KEY, subject=digest_of(1))):
         with pytest.raises(ValueError, match="not that of this result"):
             statement(result, key, suite=SUITE, members=MEMBERS, finished=stamp(NOW))

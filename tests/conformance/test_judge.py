@@ -223,3 +223,10 @@ def test_defaults_of_a_workflow_are_filled() -> None:
 
 def test_an_unknown_kind_is_errored() -> None:
     assert judged(procedure("ritual", "a", {}), of("accepted")).outcome == "errored"
+
+
+def test_a_schema_that_does_not_compile_makes_its_case_errored() -> None:
+    result = judged(prompt(output={"type": "no such type"}), of("accepted"), answer="x")
+
+    assert result.outcome == "errored"
+    assert "could not be judged" in result.reasons[0]

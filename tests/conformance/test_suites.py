@@ -162,3 +162,42 @@ def test_the_schema_for_editors_takes_what_the_reader_takes() -> None:
 
 def test_the_known_and_the_judged_types_are_apart() -> None:
     assert not set(ASSERTIONS) & set(NOT_RUN)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("contains", 7),
+        ("contains-all", "a, b"),
+        ("contains-any", ["a", 7]),
+        ("regex", "a" * 1_001),
+        ("is-json", True),
+        ("levenshtein", None),
+        ("word-count", -1),
+        ("word-count", True),
+        ("word-count", {"min": 3, "max": 2}),
+        ("word-count", {"most": 2}),
+        ("outcome", ["denied"]),
+        ("path", "denied"),
+        ("trajectory:tool-used", []),
+        ("trajectory:tool-sequence", {"steps": ["a"], "mode": "loose"}),
+        ("trajectory:tool-sequence", {"mode": "exact"}),
+        ("trajectory:tool-args-match", "shop/look"),
+        ("trajectory:tool-args-match", {"name": "shop/look"}),
+        ("trajectory:tool-args-match", {"name": "shop/look", "args": {}, "arguments": {}}),
+        ("trajectory:tool-args-match", {"name": "shop/look", "args": {}, "mode": "loose"}),
+        ("trajectory:step-count", 1.5),
+    ],
+)
+def test_values_of_the_wrong_shape_are_refused(name: str, value: Any) -> None:
+    with pytest.raises(Faulty) as caught:
+        suite("a", {"id": "one", "assert": [{"type": name, "value": value}]})
+
+    assert [fault.code for fault in caught.value.faults] == ["suite-assertion-value"]
+
+
+def test_a_document_without_a_canonical_form_is_refused() -> None:
+    with pytest.raises(Faulty) as caught:
+        suite("a", {"id": "one", "inputs": {"number": 2**60}, "assert": [{"type": "accepted"}]})
+
+    assert [fault.code for fault in caught.value.faults] == ["suite-invalid"]

@@ -21,7 +21,7 @@ from pawl.conformance.outcomes import CaseResult, NotReturned, Observation, fold
 from pawl.conformance.plain import ABSENT, parse_json
 from pawl.conformance.suites import Case
 from pawl.errors import Faulty
-from pawl.problems import Fault, pointer
+from pawl.problems import Fault
 from pawl.procedures.call import check_call, check_result
 from pawl.procedures.procedure import Procedure
 from pawl.procedures.render import BadInputs, render
@@ -46,7 +46,11 @@ def judge_case(case: Case, procedure: Procedure, *, observe: Observe) -> CaseRes
     if misfits:
         return CaseResult(id=case.id, outcome="errored", reasons=misfits)
     judge = {"prompt": _prompt, "tool": _tool, "workflow": _workflow}[procedure.kind]
-    results = tuple(judge(case, procedure, observe))
+    try:
+        results = tuple(judge(case, procedure, observe))
+    except (Faulty, ValueError, RecursionError) as error:
+        # A schema that no longer compiles, say: nobody's answer, and no reason to lose the other cases.
+        return CaseResult(id=case.id, outcome="errored", reasons=(f"the case could not be judged: {error}",))
     return CaseResult(
         id=case.id,
         outcome=fold(result.outcome for result in results),
@@ -173,10 +177,7 @@ def _failed(reason: str) -> Checked:
 
 
 def _sentences(faults: Sequence[Fault]) -> tuple[str, ...]:
-    return tuple(
-        (f"{pointer(fault.at)}: " if fault.at else "") + fault.message + (f" ({fault.hint})" if fault.hint else "")
-        for fault in faults
-    )
+    return tuple(f"{fault.message} ({fault.hint})" if fault.hint else fault.message for fault in faults)
 
 
 @lru_cache(maxsize=256)
