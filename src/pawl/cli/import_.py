@@ -36,9 +36,15 @@ def _lines(data: Mapping[str, Any]) -> Iterator[str]:
     "--version", type=VERSION, default="0.1.0", show_default=True, help="The version of new and changed tools."
 )
 @click.option("--owner", help="Who answers for the tools.")
-def mcp(session: Session, file: Path, prefix: str | None, version: Version, owner: str | None) -> Report:
-    """Import MCP tools: a tools/list answer, a list of tools, or one tool, as JSON; - reads standard input."""
-    return import_mcp(session, file, prefix=prefix, version=version, owner=owner)
+@click.option("--skip-unusable", is_flag=True, help="Leave out tools that cannot be used, by name, and write the rest.")
+def mcp(
+    session: Session, file: Path, prefix: str | None, version: Version, owner: str | None, skip_unusable: bool
+) -> Report:
+    """Import MCP tools: a tools/list answer, a list of tools, or one tool, as JSON; - reads standard input.
+
+    A tool that cannot be used is refused by name, and then nothing is written.
+    """
+    return import_mcp(session, file, prefix=prefix, version=version, owner=owner, skip_unusable=skip_unusable)
 
 
 command.add_command(mcp)

@@ -6,21 +6,24 @@ from pathlib import Path
 from typing import Any
 
 from pawl.errors import Faulty, InvalidError, UsageError
-from pawl.formats.mcp import compare_import, import_tools, read_tools
+from pawl.formats.mcp import Imported, compare_import, import_tools, read_tools
 from pawl.ids import parse_name
 from pawl.io.dump import yaml_bytes
 from pawl.io.files import replace
 from pawl.io.strict_yaml import Unreadable, load
 from pawl.operations.reading import MAX_IMPORT_BYTES, read_json
 from pawl.operations.serving import input_problems
-from pawl.operations.session import Report, Session
-from pawl.problems import Problem
+from pawl.operations.session import Report, Session, Status
+from pawl.problems import Problem, Severity
 
 
-def import_mcp(session: Session, file: Path, *, prefix: str | None, version: str, owner: str | None) -> Report:
-    """Write a procedure file for each MCP tool that is new or changed; each tool that cannot be used is refused by name.
+def import_mcp(
+    session: Session, file: Path, *, prefix: str | None, version: str, owner: str | None, skip_unusable: bool
+) -> Report:
+    """Write a procedure file for each MCP tool that is new or changed; one that cannot be used is refused by name.
 
-    Unchanged tools keep their file and version, so importing the same input twice writes nothing.
+    Where one is refused nothing is written, unless ``skip_unusable`` says so. Unchanged tools keep their file and
+    version, so importing the same input twice writes nothing.
     """
     if prefix is not None:
         try:
@@ -32,27 +35,39 @@ def import_mcp(session: Session, file: Path, *, prefix: str | None, version: str
         imported = import_tools(read_tools(value), prefix=prefix, version=version, owner=owner)
     except Faulty as error:
         raise InvalidError(f"{file} holds no tools", problems=input_problems(error.faults)) from None
-    rows: list[dict[str, Any]] = []
-    for document in imported.documents:
-        rows.append(_write(session, document))
-    problems = tuple(
-        Problem(code=fault.code, message=fault.message, path=str(file), hint=fault.hint) for fault in imported.refused
-    )
+    problems = _refusals(imported, file, skipped=skip_unusable)
+    failed = any(problem.severity == "error" for problem in problems)
+    planned = [] if failed else [_planned(session, document) for document in imported.documents]
+    for path, document, row in planned:
+        if row["state"] != "same":
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace(path, yaml_bytes(document))
+    rows = [row for _, _, row in planned]
     counts = {state: sum(row["state"] == state for row in rows) for state in ("new", "changed", "same")}
-    status = "failed" if problems else "done" if counts["new"] + counts["changed"] else "unchanged"
-    data = {"found": imported.found, **counts, "refused": len(problems), "tools": rows}
-    return Report(status=status, exit_code=1 if problems else 0, problems=problems, data=data)
+    status: Status = "failed" if failed else "done" if counts["new"] + counts["changed"] else "unchanged"
+    data = {"found": imported.found, **counts, "refused": len(imported.refused), "tools": rows}
+    return Report(status=status, exit_code=1 if failed else 0, problems=problems, data=data)
 
 
-def _write(session: Session, document: dict[str, Any]) -> dict[str, Any]:
+def _refusals(imported: Imported, file: Path, *, skipped: bool) -> tuple[Problem, ...]:
+    severity: Severity = "warning" if skipped and imported.documents else "error"
+    rows = [
+        Problem(code=fault.code, severity=severity, message=fault.message, path=str(file), hint=fault.hint)
+        for fault in imported.refused
+    ]
+    if rows and severity == "error" and imported.documents:
+        message = f"nothing was written; {len(imported.documents)} other tools could be"
+        hint = "to import those and leave the named ones out: --skip-unusable"
+        rows.append(Problem(code="import-stopped", severity="note", message=message, hint=hint))
+    return tuple(rows)
+
+
+def _planned(session: Session, document: dict[str, Any]) -> tuple[Path, dict[str, Any], dict[str, Any]]:
     workspace = session.workspace
     name = parse_name(document["name"])
     path = workspace.procedure_file(name)
     state = compare_import(_existing(session, path), document)
-    if state != "same":
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace(path, yaml_bytes(document))
-    return {"name": name, "state": state, "path": workspace.relative(path)}
+    return path, document, {"name": name, "state": state, "path": workspace.relative(path)}
 
 
 def _existing(session: Session, path: Path) -> dict[str, Any] | None:

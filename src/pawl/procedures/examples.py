@@ -114,6 +114,8 @@ def _typed(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> It
                 yield from (True, False)
             case "null":
                 yield None
+            case _:
+                pass
 
 
 def _guessed(schema: Mapping[str, Any]) -> list[str]:
