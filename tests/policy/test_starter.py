@@ -9,8 +9,8 @@ from pawl.policy.lint import policy_warnings
 from pawl.policy.rule_tests import rule_test_faults, rule_tests
 from pawl.policy.rules import PolicySource, evaluate_rule
 from pawl.policy.skeletons import KNOWN_KINDS
-from pawl.policy.sources import policy_document, read_policy, rules_from
-from pawl.policy.starter import DEFAULT_POLICY_NAME, DEFAULT_POLICY_TEXT
+from pawl.policy.sources import merge, policy_document, read_policy, rules_from
+from pawl.policy.starter import DEFAULT_POLICY_NAME, DEFAULT_POLICY_TEXT, policy_starter
 from pawl.procedures.kinds import starter
 from policy.make import context
 
@@ -36,6 +36,15 @@ def test_what_helps_people_work_never_holds_a_rollback_up(source: PolicySource) 
     assert [rule.id for rule in source.rules if rule.rule_class == "safety"] == ["TOOL-EFFECTS", "WORKFLOW-BUDGET"]
     assert not any(rule.enforce_live for rule in source.rules)
     assert {kind for rule in source.rules for kind in rule.applies.kinds} == set(KNOWN_KINDS)
+
+
+@pytest.mark.parametrize("name", ["refunds", "team/refunds", "a", "1", "id-name_x"])
+def test_a_new_policy_is_one_to_start_from(name: str, source: PolicySource) -> None:
+    new = read_policy(load(policy_starter(name).encode()))
+    assert new.name == name.rpartition("/")[2]
+    assert policy_warnings(new) == ()
+    assert rule_test_faults(new.rules) == ()
+    assert len(merge([source, new])) == len(source.rules) + 1
 
 
 @pytest.mark.parametrize("kind", KNOWN_KINDS)

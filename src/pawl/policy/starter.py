@@ -1,15 +1,15 @@
-"""The policy that a new workspace starts with: what a careful team would keep, each rule with its own examples.
+"""Policies to start from. A new workspace gets what a careful team would keep, each rule with its own examples.
 
 What protects people is safety and holds for rollbacks too; what helps them work is readiness and never holds one up.
 """
 
 from __future__ import annotations
 
-DEFAULT_POLICY_NAME = "baseline"
+DEFAULT_POLICY_NAME = "default"
 DEFAULT_POLICY_TEXT = """\
 # The rules of this workspace. Edit them, try them with `pawl policy test`, see what they would change with
 # `pawl policy plan`; they are in force once they are adopted: pawl policy adopt --reason "..."
-policy: baseline
+policy: default
 owner: maintainers                # who answers for these rules
 rules:
   - id: TOOL-EFFECTS
@@ -98,7 +98,7 @@ rules:
 """
 
 NEW_POLICY_TEXT = """\
-policy: NAME
+policy: "NAME"
 owner: your-team
 rules:
   - id: RULE-1
@@ -114,5 +114,9 @@ rules:
 
 
 def policy_starter(name: str) -> str:
-    """Return the text of a policy file to start from."""
-    return NEW_POLICY_TEXT.replace("NAME", name)
+    """Return the text of a policy source to start from; its name is the last segment of ``name``.
+
+    The rule's id comes from the name, for ids are there once in all policies of a workspace.
+    """
+    word = name.rpartition("/")[2]
+    return NEW_POLICY_TEXT.replace("NAME", word).replace("RULE", word.upper())
