@@ -18,8 +18,8 @@ from pawl.errors import (
     ApprovalError,
     ConflictError,
     EvidenceError,
-    InvalidError,
     IntegrityError,
+    InvalidError,
     NotFoundError,
     PawlError,
     RefusedError,
@@ -183,8 +183,7 @@ def pawl_command(
                 "--no-commit", is_flag=True, help="Leave the written files uncommitted, for a pull request."
             )
             command = option(command)
-        made = click.command(name.rpartition(" ")[2], help=function.__doc__)(command)
-        return made
+        return click.command(name.rpartition(" ")[2], help=function.__doc__)(command)
 
     return decorate
 

@@ -120,7 +120,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
-    except Exception as error:  # noqa: BLE001 - the last resort: a fault of ours must not look like one of the user's
+    except Exception as error:
         if os.environ.get("PAWL_TRACEBACK"):
             raise
         what = f"{type(error).__name__}: {error}".splitlines()[0][:300]

@@ -23,7 +23,8 @@ def _show_lines(data: Mapping[str, Any]) -> Iterator[str]:
         return
     adopted = data["adopted"]
     state = "in force" if data["in_force"] else "replaced"
-    yield f"policy {data['policy']} ({state}), adopted {adopted['at']} by {adopted['actor']['name']}: {adopted['reason']}"
+    yield f"policy {data['policy']} ({state}), adopted {adopted['at']} by {adopted['actor']['name']}"
+    yield f"because: {adopted['reason']}"
     for channel, after in data["channels"].items():
         yield f"channel {channel}" + (f" after {after}" if after else "")
     rows = [(row["id"], row["class"], row["level"], row["policy"], row["message"]) for row in data["rules"]]

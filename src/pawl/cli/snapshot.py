@@ -30,7 +30,8 @@ def parse_duration(text: str) -> timedelta:
 def lines(data: Mapping[str, Any]) -> Iterator[str]:
     if "serial" not in data:
         return
-    yield f"{data['channel']}: serial {data['serial']}, {data['procedures']} procedures, {len(data['withheld'])} withheld"
+    withheld = len(data["withheld"])
+    yield f"{data['channel']}: serial {data['serial']}, {data['procedures']} procedures, {withheld} withheld"
     yield data["digest"]
     if "out" in data:
         yield f"written to {data['out']}" + (f", stale from {data['expires']} on" if data["expires"] else "")

@@ -10,6 +10,7 @@ from pawl.errors import ConflictError, Faulty, InvalidError, NotFoundError, Usag
 from pawl.ids import Name, parse_name
 from pawl.io.dump import yaml_bytes
 from pawl.io.files import create
+from pawl.io.strict_yaml import load
 from pawl.operations.session import Report
 from pawl.operations.sources import read_sources
 from pawl.policy.globs import glob_matches
@@ -17,7 +18,6 @@ from pawl.policy.starter import DEFAULT_POLICY_TEXT, policy_starter
 from pawl.problems import Problem
 from pawl.procedures.kinds import KINDS, starter
 from pawl.procedures.read import read_procedure
-from pawl.io.strict_yaml import load
 from pawl.workspace import Workspace
 
 REGISTRY = """format: 1

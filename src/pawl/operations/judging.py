@@ -28,7 +28,6 @@ from pawl.registry.closure import Closure, closure_of
 from pawl.releases.planning import NewEvidence
 from pawl.workspace import Workspace
 
-
 _DECIDED = {
     "passed": "evidence reused from",
     "failed": "on exactly these digests; a changed procedure, suite or implementation is tested anew; evidence of",

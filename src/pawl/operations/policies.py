@@ -13,11 +13,11 @@ from pawl.operations.session import Report, Session
 from pawl.operations.sources import Sources, read_sources
 from pawl.operations.world import World, read_world
 from pawl.policy.evaluator import Situation, evaluate
+from pawl.policy.lint import policy_warnings, unmatched_rules
+from pawl.policy.rule_checks import duplicate_faults
 from pawl.policy.rule_tests import rule_test_faults, rule_tests
 from pawl.policy.rules import Rule
 from pawl.policy.sources import merge, policy_document, rules_from
-from pawl.policy.lint import policy_warnings, unmatched_rules
-from pawl.policy.rule_checks import duplicate_faults
 from pawl.policy.verdict import FINDINGS, Action, Finding
 from pawl.problems import Problem
 from pawl.registry.catalog import Adopted

@@ -339,7 +339,7 @@ def _way_out(release: _Release, moves: Moves, verdict: Verdict) -> tuple[Problem
 
 
 def _retold(act: Callable[[], Report], holds: Callable[[], bool]) -> Report:
-    """Run ``act``; where it lost a race against somebody who asked for the same, what was asked for holds: no conflict."""
+    """Run ``act``; a race that was lost against somebody who asked for the same is no conflict."""
     try:
         return act()
     except ConflictError:

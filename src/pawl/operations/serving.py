@@ -31,7 +31,7 @@ def resolve(session: Session, name: Name, channel: Channel, *, with_document: bo
     return Report(status="done", problems=_warnings(entry), data=data)
 
 
-def render(session: Session, procedure: Procedure, inputs: Mapping[str, Any], data: Mapping[str, Any]) -> Report:
+def render(procedure: Procedure, inputs: Mapping[str, Any], data: Mapping[str, Any]) -> Report:
     """Report the messages of a prompt; ``InvalidError`` with every wrong input, and no messages, where one is wrong."""
     from pawl.procedures.render import render as render_messages  # noqa: PLC0415 - only this command renders
 
@@ -50,7 +50,7 @@ def render_pinned(session: Session, name: Name, channel: Channel, inputs: Mappin
     """Render what a channel serves under a name."""
     view = open_channel(session.workspace, channel)
     entry = view.entry(name, session.now)
-    return render(session, procedure_of(entry), inputs, served_row(entry, view))
+    return render(procedure_of(entry), inputs, served_row(entry, view))
 
 
 def render_version(session: Session, ref: Ref, inputs: Mapping[str, Any]) -> Report:
@@ -62,7 +62,7 @@ def render_version(session: Session, ref: Ref, inputs: Mapping[str, Any]) -> Rep
         raise WithheldError(f"{ref} is revoked: {withdrawal.reason}", code="revoked", hint="choose another version")
     procedure = session.workspace.procedure(published)
     data = {"name": ref.name, "version": ref.version, "kind": published.kind, "digest": published.digest}
-    report = render(session, procedure, inputs, data)
+    report = render(procedure, inputs, data)
     if withdrawal is None:
         return report
     warning = Problem(code=withdrawal.level, severity="warning", message=f"{ref} is {withdrawal.level}")

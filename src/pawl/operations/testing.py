@@ -36,7 +36,7 @@ class Ran:
     result: SuiteResult
 
 
-def test(session: Session, wanted: str | None, cases: Sequence[str] = ()) -> Report:
+def test(session: Session, wanted: str | None, cases: Sequence[str]) -> Report:
     """Run every suite, one suite, or those about NAME or NAME@VERSION; ``cases`` keeps only cases of these ids."""
     sources = read_sources(session.workspace)
     broken = tuple(problem for problem in sources.problems if problem.severity == "error")

@@ -1,4 +1,4 @@
-"""Verify: recompute every digest and chain, and name the first byte that does not fit; collect everything that is wrong."""
+"""Verify: recompute every digest and chain, and collect everything that does not fit."""
 
 from __future__ import annotations
 

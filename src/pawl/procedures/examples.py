@@ -143,7 +143,7 @@ def _objects(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> 
         else:
             missing = max(0, _count(schema, "minProperties") - len(made))
             for name in islice((name for name in known if name not in made), missing):
-                made.update({name: value for value in islice(_candidates(known[name], root, depth + 1), 1)})
+                made.update((name, value) for value in islice(_candidates(known[name], root, depth + 1), 1))
             yield made
 
 

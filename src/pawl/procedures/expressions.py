@@ -85,7 +85,7 @@ def _check_size(text: str) -> None:
     if len(text) > MAX_LENGTH:
         message = f"the expression has {len(text)} characters; at most {MAX_LENGTH} are read"
         raise Faulty((Fault(code="expression-too-long", message=message),))
-    if any(ord(char) < 32 and char not in "\t\n\r" or 0xD800 <= ord(char) <= 0xDFFF for char in text):
+    if any((ord(char) < 32 and char not in "\t\n\r") or 0xD800 <= ord(char) <= 0xDFFF for char in text):
         raise Faulty((Fault(code="expression-invalid", message="the expression has control characters"),))
     bare = _QUOTED.sub('""', text)
     depth = deepest = 0

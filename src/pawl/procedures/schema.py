@@ -10,10 +10,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from pawl.problems import Fault, Place
@@ -26,16 +24,65 @@ DIALECTS = {
 MAX_DEPTH = 64
 MAX_NODES = 20_000
 _SUBSCHEMA = frozenset(
-    "additionalProperties propertyNames items contains not if then else unevaluatedItems unevaluatedProperties "
-    "additionalItems contentSchema".split()
+    {
+        "additionalProperties",
+        "propertyNames",
+        "items",
+        "contains",
+        "not",
+        "if",
+        "then",
+        "else",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+        "additionalItems",
+        "contentSchema",
+    }
 )
 _SUBSCHEMAS_LIST = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _SUBSCHEMAS_MAP = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 _PLAIN = frozenset(
-    "$schema $id $anchor $ref $dynamicRef $dynamicAnchor $comment $vocabulary type enum const multipleOf maximum "
-    "exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems minItems uniqueItems maxContains "
-    "minContains maxProperties minProperties required dependentRequired dependencies title description default "
-    "deprecated readOnly writeOnly examples format contentEncoding contentMediaType".split()
+    {
+        "$schema",
+        "$id",
+        "$anchor",
+        "$ref",
+        "$dynamicRef",
+        "$dynamicAnchor",
+        "$comment",
+        "$vocabulary",
+        "type",
+        "enum",
+        "const",
+        "multipleOf",
+        "maximum",
+        "exclusiveMaximum",
+        "minimum",
+        "exclusiveMinimum",
+        "maxLength",
+        "minLength",
+        "pattern",
+        "maxItems",
+        "minItems",
+        "uniqueItems",
+        "maxContains",
+        "minContains",
+        "maxProperties",
+        "minProperties",
+        "required",
+        "dependentRequired",
+        "dependencies",
+        "title",
+        "description",
+        "default",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "examples",
+        "format",
+        "contentEncoding",
+        "contentMediaType",
+    }
 )
 KEYWORDS = _SUBSCHEMA | _SUBSCHEMAS_LIST | _SUBSCHEMAS_MAP | _PLAIN
 

@@ -56,7 +56,7 @@ _RESERVED = frozenset({"self", "super", "caller", "varargs", "kwargs"})
 _LOOP = frozenset({"index", "first", "last"})
 
 
-class _TooMuch(Exception):
+class _TooMuch(Exception):  # noqa: N818 - never leaves this module
     """A bound was exceeded; the text says which."""
 
 
@@ -83,7 +83,7 @@ def _join(value: Iterable[Any], separator: str = "") -> str:
     return _sized(separator.join(_text(item) for item in value))
 
 
-def _indent(value: Any, width: int = 4, first: bool = False, blank: bool = False) -> str:  # noqa: FBT001, FBT002
+def _indent(value: Any, width: int = 4, first: bool = False, blank: bool = False) -> str:
     margin = " " * min(int(width), MAX_NUMBER)
     lines = _text(value).split("\n")
     if len(lines) * len(margin) > MAX_SIZE:
@@ -153,7 +153,7 @@ class _Environment(ImmutableSandboxedEnvironment):
 def _environment() -> _Environment:
     environment = _Environment(
         undefined=StrictUndefined,
-        autoescape=False,  # noqa: S701 - prompts are no HTML
+        autoescape=False,
         keep_trailing_newline=True,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -14,7 +14,7 @@ from pawl.errors import Faulty
 from pawl.problems import Fault
 from pawl.procedures.expressions import ExpressionError, compile_expression
 from pawl.procedures.interpolation import interpolate
-from pawl.procedures.schema import closed, compile_schema
+from pawl.procedures.schema import compile_schema
 from pawl.procedures.workflow import BEFORE_CALL, CALLS, VARIABLES, CallKind
 
 MAX_STEPS = 10_000
@@ -58,7 +58,7 @@ def check_inputs(spec: Mapping[str, Any], inputs: Any) -> tuple[Fault, ...]:
 
 
 def next_step(spec: Mapping[str, Any], inputs: Mapping[str, Any], results: Results) -> Call | End:
-    """Return what comes after ``results``; raises ``Faulty`` where they are none of this workflow or it cannot go on."""
+    """Return what comes after ``results``; raises ``Faulty`` where they are not its own or it cannot go on."""
     steps = {step["id"]: step for step in spec["steps"]}
     here = spec["steps"][0]
     known: dict[str, Any] = {}
@@ -147,8 +147,29 @@ def _evaluate(
 
 
 _WORDS = frozenset(
-    "true false null in as break const continue else for function if import let loop package namespace "
-    "return var void while".split()
+    {
+        "true",
+        "false",
+        "null",
+        "in",
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "for",
+        "function",
+        "if",
+        "import",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "return",
+        "var",
+        "void",
+        "while",
+    }
 )
 
 

@@ -1,8 +1,8 @@
 """Workflows as graphs: what must hold so that every walk is bounded and ends.
 
 Rules: step ids are unique; the first step starts; a step makes one call or is an end; what follows a call is one
-``then`` or one ``switch`` whose last branch is the default; targets exist; every reachable step can reach an end; a loop
-needs ``budget.max_steps``, and the shortest way to an end fits into the budget.
+``then`` or one ``switch`` whose last branch is the default; targets exist; every reachable step can reach an end; a
+loop needs ``budget.max_steps``, and the shortest way to an end fits into the budget.
 """
 
 from __future__ import annotations

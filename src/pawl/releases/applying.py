@@ -65,7 +65,7 @@ def _expect(workspace: Workspace, plan: Plan) -> None:
         found = newest.head if newest else EMPTY
         if found != head:
             raise ConflictError(
-                f"the journal {journal} moved from record {head.serial} to {found.serial} meanwhile; nothing was written",
+                f"the journal {journal} moved from record {head.serial} to {found.serial}; nothing was written",
                 hint="look at it with pawl history, and run the command again",
             )
 

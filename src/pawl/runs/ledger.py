@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pawl.errors import ConflictError, IntegrityError, InvalidError, NotFoundError
 from pawl.ids import Ref
@@ -102,7 +102,7 @@ class Ledger:
             self._connection.close()
             raise
 
-    def __enter__(self) -> Ledger:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -204,7 +204,7 @@ class Ledger:
         ever = "SELECT run_id FROM uses WHERE name = ?1 AND version = ?2"
         pinned = "SELECT run_id FROM pinned WHERE name = ?1 AND version = ?2"
         within = "(?3 IS NULL OR started_at >= ?3) AND (?4 IS NULL OR started_at < ?4)"
-        head, tail = f"SELECT {_COLUMNS} FROM runs WHERE", "ORDER BY started_at, rowid"
+        head, tail = f"SELECT {_COLUMNS} FROM runs WHERE", "ORDER BY started_at, rowid"  # noqa: S608 - constants
         values = (ref.name, ref.version, since, until)
         return Affected(
             used=self._rows(f"{head} run_id IN ({used}) {tail}", values),
@@ -282,7 +282,7 @@ def _unknown(run_id: str) -> NotFoundError:
 
 @contextmanager
 def _reported(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours: busy is a conflict, a damaged file an integrity error, the rest is about the file."""
+    """Turn SQLite's errors into ours: busy is a conflict, damage an integrity error, the rest about the file."""
     try:
         yield
     except sqlite3.OperationalError as error:

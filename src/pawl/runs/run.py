@@ -1,7 +1,7 @@
 """The Python API that agents hold: a channel, a run on it, and what a run uses.
 
-A run keeps one state of its channel from start to end. Every use is a checkpoint: a pin that was halted or revoked since
-is refused, whatever the run's state says.
+A run keeps one state of its channel from start to end. Every use is a checkpoint: a pin that was halted or revoked
+since is refused, whatever the run's state says.
 """
 
 from __future__ import annotations

@@ -214,8 +214,8 @@ class WorkspaceView:
 
 def open_channel(workspace: Workspace, channel: Channel) -> WorkspaceView:
     """Return the view of a channel as it is now; ``NotFoundError`` for a channel that was never written to."""
-    from pawl.registry.catalog import fold_registry  # noqa: PLC0415 - readers of snapshots do not need it
     from pawl.registry.anchors import check_anchor  # noqa: PLC0415 - as above
+    from pawl.registry.catalog import fold_registry  # noqa: PLC0415 - readers of snapshots do not need it
 
     state = workspace.served(channel)
     records = workspace.journal(REGISTRY_JOURNAL)
