@@ -19,8 +19,7 @@ def _what(row: Mapping[str, Any]) -> str:
     if "moves" in row:
         return ", ".join(f"{move['name']} {move['from'] or '-'} -> {move['to'] or '-'}" for move in row["moves"])
     if "attempt" in row:
-        why = row["why"][0]["message"] if row["why"] else ""
-        return f"{row['attempt']['action']} {' '.join(row['attempt']['refs'])} (exit {row['exit_code']}): {why}"
+        return f"{row['attempt']['action']} {' '.join(row['attempt']['refs'])} (exit {row['exit_code']})"
     return row.get("ref") or row.get("name") or ""
 
 
@@ -30,6 +29,8 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         for row in data.get("records", [])
     ]
     yield from table(("serial", "at", "action", "by", "policy", "what", "reason"), rows)
+    for row in data.get("records", []):
+        yield from (f"  {row['serial']} was refused: {finding['message']}" for finding in row.get("why", []))
     if "records" in data and not rows:
         yield f"nothing has happened on {data['channel']}"
     if "pins" in data:

@@ -23,9 +23,10 @@ def release_lines(data: Mapping[str, Any]) -> Iterator[str]:
     if "channel" not in data:
         return
     rows = [(row["name"], row["from"] or "-", row["to"] or "-") for row in data.get("moves", [])]
-    yield from table(("name", f"on {data['channel']}", "to"), rows)
     verdict = data.get("verdict")
-    if verdict:
+    allowed = verdict is not None and verdict["allowed"]
+    yield from table(("name", f"on {data['channel']}", "to" if allowed else "wanted"), rows)
+    if verdict is not None and allowed:
         checks: dict[str, int] = {}
         for finding in verdict["findings"]:
             if finding["status"] == "passed":
@@ -36,7 +37,7 @@ def release_lines(data: Mapping[str, Any]) -> Iterator[str]:
     if data.get("dry_run"):
         yield from (f"would {line}" for line in data.get("plan", []))
     elif data.get("serial"):
-        yield f"serial {data['serial']} on {data['channel']}"
+        yield f"{'serial' if allowed else 'recorded as serial'} {data['serial']} on {data['channel']}"
 
 
 @pawl_command("promote", lines=release_lines, writes=True)

@@ -77,11 +77,24 @@ def judge(
     situation = replace(situation, documents={item.digest: item.document for item in procedures.values()})
     first = evaluate(situation)
     if action == "remove" or any(finding.check != "evidence" for finding in first.failures):
-        return Judgement(verdict=first, suites={}, new=(), situation=situation)
+        return Judgement(verdict=_without_suites(first), suites={}, new=(), situation=situation)
     gathering = _Gathering(session=session, world=world, sources=sources, procedures=procedures)
     suites, new = gathering.gather(situation)
     situation = replace(situation, evidence=suites)
     return Judgement(verdict=evaluate(situation), suites=suites, new=new, situation=situation)
+
+
+def _without_suites(verdict: Verdict) -> Verdict:
+    """Return a refusal in which suites that nobody asked are no further reason to refuse."""
+    findings = tuple(
+        replace(
+            finding, status="not-applicable", code="evidence-not-asked", message=f"{finding.message}: refused already"
+        )
+        if finding.check == "evidence" and finding.status == "missing"
+        else finding
+        for finding in verdict.findings
+    )
+    return replace(verdict, findings=findings)
 
 
 def read_affected(workspace: Workspace, situation: Situation) -> dict[Digest, Procedure]:

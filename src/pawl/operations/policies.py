@@ -126,7 +126,7 @@ def policy_plan(session: Session) -> Report:
         "channels_changed": policy is None or dict(policy.channels) != dict(channels),
         "changes": changes,
     }
-    return Report(status="would", problems=tuple(_change_problems(changes)), data=data)
+    return Report(status="done", problems=tuple(_change_problems(changes)), data=data)
 
 
 def policy_adopt(session: Session, reason: str, *, again: bool) -> Report:

@@ -11,12 +11,14 @@ from pydantic import ValidationError
 from pawl.canonical import digest_of
 from pawl.errors import Faulty
 from pawl.ids import Name, parse_name, parse_version
-from pawl.problems import Fault
+from pawl.problems import Fault, Place
 from pawl.procedures.kinds import KINDS
 from pawl.procedures.procedure import Procedure
 from pawl.procedures.shapes import shape_faults, shown
 
 MAX_REQUIRES = 1_000
+MAX_NESTED = 16
+"""Levels of a procedure's own fields; what goes deeper is data."""
 
 
 def read_procedure(document: Any) -> Procedure:
@@ -27,7 +29,7 @@ def read_procedure(document: Any) -> Procedure:
     kind = KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
         raise Faulty((_unknown_kind(document), *_head(document)))
-    head = tuple(_head(document))
+    head = (*_head(document), *_nulls(document, ()))
     try:
         kind.model.model_validate(document)
     except ValidationError as error:
@@ -99,6 +101,24 @@ def _head(document: Mapping[str, Any]) -> Iterator[Fault]:
     requires = document.get("requires")
     if isinstance(requires, dict):
         yield from _requires(requires, document.get("name"))
+
+
+_FREE = frozenset({"inputs", "output", "inputSchema", "outputSchema", "model", "extensions", "with"})
+"""Fields that hold data of their own, in which null is a value like any other."""
+
+
+def _nulls(value: Any, at: Place) -> Iterator[Fault]:
+    """A field that is there and empty is neither absent nor given; rules and defaults would read it either way."""
+    if isinstance(value, dict) and len(at) < MAX_NESTED:
+        for key, item in value.items():
+            if item is None and not (at and at[-1] == "end" and key == "output"):
+                message = f"{key}: expected a value, found nothing; leave the field out"
+                yield Fault(code="procedure-field-invalid", message=message, at=(*at, key))
+            elif key not in _FREE:
+                yield from _nulls(item, (*at, key))
+    elif isinstance(value, list) and len(at) < MAX_NESTED:
+        for index, item in enumerate(value):
+            yield from _nulls(item, (*at, index))
 
 
 def _requires(requires: Mapping[str, Any], own: Any) -> Iterator[Fault]:

@@ -1,0 +1,1 @@
+"""The refund story: files that its author writes, and the commands that are typed between them."""
