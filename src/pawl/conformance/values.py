@@ -60,7 +60,7 @@ def schema_faults(value: Any) -> tuple[Fault, ...]:
     """Return the faults within a JSON Schema, placed in it."""
     from pawl.procedures.schema import check_schema  # noqa: PLC0415 - loaded only by suites that have schemas
 
-    return check_schema(value, at=(), root_object=False) if isinstance(value, Mapping) else ()
+    return check_schema(value, promises=False) if isinstance(value, Mapping) else ()
 
 
 def count(value: Any) -> str | None:

@@ -95,8 +95,14 @@ class Node:
     at: Place
 
 
-def check_schema(schema: Any, *, at: Place = (), root_object: bool = False) -> tuple[Fault, ...]:
-    """Return everything that is wrong with a schema. ``root_object``: its root must say ``type: object``."""
+def check_schema(
+    schema: Any, *, at: Place = (), root_object: bool = False, promises: bool = True
+) -> tuple[Fault, ...]:
+    """Return everything that is wrong with a schema.
+
+    ``root_object``: its root must say ``type: object``. ``promises``: what it requires it must declare, which a schema
+    that only looks at a value need not.
+    """
     if not isinstance(schema, Mapping):
         return (Fault(code="schema-invalid", message="a JSON Schema must be a mapping here", at=at),)
     try:
@@ -106,7 +112,7 @@ def check_schema(schema: Any, *, at: Place = (), root_object: bool = False) -> t
     faults = [*_dialect(schema), *_root(schema, root_object=root_object)]
     for node in nodes:
         faults += _node_faults(node, schema)
-    faults += _required_faults(Node(schema, ()), frozenset(), 0)
+    faults += _required_faults(Node(schema, ()), frozenset(), 0) if promises else ()
     if not faults:
         faults += _metaschema(schema)
     if not faults:
