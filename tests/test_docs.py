@@ -36,9 +36,9 @@ def written() -> Iterator[tuple[str, str]]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):
                 for keyword in node.keywords:
-                    if keyword.arg == "code" and isinstance(keyword.value, ast.Constant):
-                        if isinstance(keyword.value.value, str) and CODE.match(keyword.value.value):
-                            yield keyword.value.value, path.name
+                    value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
+                    if keyword.arg == "code" and isinstance(value, str) and CODE.match(value):
+                        yield value, path.name
 
 
 def test_every_code_has_its_line() -> None:

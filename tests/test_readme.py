@@ -1,4 +1,4 @@
-"""The README's guide runs, block by block, in order, in a temporary folder; its two commands are those that CI calls."""
+"""The README's guide runs block by block in a temporary folder; its two commands are those that CI calls."""
 
 from __future__ import annotations
 
