@@ -1,4 +1,8 @@
-"""JSON Schemas of what commands print with ``-o json``: what all have in common, and what each adds."""
+"""JSON Schemas of what commands print with ``-o json``: what all have in common, and what each adds.
+
+A report that ends in an error before anything was decided has the common fields only; so the fields of a command are
+required where its status says that it came to an answer.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +10,196 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from pawl.conformance.outcomes import OUTCOMES
 from pawl.procedures.models import DIALECT
 
-PROBLEM: Mapping[str, Any] = MappingProxyType(
+Fields = Mapping[str, Mapping[str, Any]]
+
+_TEXT = {"type": "string"}
+_WHOLE = {"type": "integer", "minimum": 0}
+_FLAG = {"type": "boolean"}
+_TEXTS = {"type": "array", "items": _TEXT}
+_OBJECT = {"type": "object"}
+_OBJECTS = {"type": "array", "items": _OBJECT}
+_DIGEST = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
+_VERSION = {"type": "string", "pattern": r"^[0-9]+\.[0-9]+\.[0-9]+((a|b|rc)[0-9]+)?$"}
+_TIME = {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"}
+
+
+def _or_null(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+PROBLEM: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "code": {**_TEXT, "description": "Stable; docs/problems.md explains each."},
+        "severity": {"enum": ["error", "warning", "note"]},
+        "message": _TEXT,
+        "path": _TEXT,
+        "line": {"type": "integer", "minimum": 1},
+        "column": {"type": "integer", "minimum": 1},
+        "rule": _TEXT,
+        "hint": _TEXT,
+    },
+    "required": ["code", "severity", "message"],
+    "additionalProperties": False,
+}
+_STATUS = ("done", "unchanged", "would", "would-refuse", "refused", "passed", "failed")
+_WRITTEN: Fields = {"serial": _or_null(_WHOLE), "files": _TEXTS, "commit": _or_null(_TEXT)}
+_MOVE = {
+    "type": "object",
+    "properties": {
+        "name": _TEXT,
+        "from": _or_null(_VERSION),
+        "to": _or_null(_VERSION),
+        "from_digest": _or_null(_DIGEST),
+        "to_digest": _or_null(_DIGEST),
+    },
+    "required": ["name", "from", "to", "from_digest", "to_digest"],
+}
+_VERDICT = {
+    "type": "object",
+    "properties": {
+        "action": _TEXT,
+        "channel": _TEXT,
+        "policy": _or_null(_WHOLE),
+        "allowed": _FLAG,
+        "findings": _OBJECTS,
+    },
+    "required": ["action", "channel", "policy", "allowed", "findings"],
+}
+_RELEASE: Fields = {
+    "action": _TEXT,
+    "channel": _TEXT,
+    "policy": _or_null(_WHOLE),
+    "dry_run": _FLAG,
+    "moves": {"type": "array", "items": _MOVE},
+}
+_TALLY = {
+    "type": "object",
+    "properties": dict.fromkeys((*OUTCOMES, "total"), _WHOLE),
+    "required": [*OUTCOMES, "total"],
+    "additionalProperties": False,
+}
+_SUITES: Fields = {"suites": _OBJECTS, "tally": _TALLY}
+_SERVED: Fields = {
+    "name": _TEXT,
+    "kind": _TEXT,
+    "version": _VERSION,
+    "digest": _DIGEST,
+}
+_ON_CHANNEL: Fields = {"channel": _TEXT, "serial": _WHOLE}
+_RUN: Fields = {
+    "run_id": _TEXT,
+    "agent": _TEXT,
+    "session": _or_null(_TEXT),
+    "channel": _TEXT,
+    "serial": _WHOLE,
+    "snapshot": _TEXT,
+    "policy": _or_null(_WHOLE),
+    "started_at": _TIME,
+    "ended_at": _or_null(_TIME),
+    "outcome": _or_null(_TEXT),
+    "finished": _FLAG,
+}
+_PUBLISHED: Fields = {"published": _OBJECTS}
+_FILES: Fields = {"files": _TEXTS}
+_INTERVENTION: Fields = {"channel": _TEXT}
+
+ANSWERS: Mapping[str, Fields] = MappingProxyType(
     {
-        "type": "object",
-        "properties": {
-            "code": {"type": "string", "description": "Stable; explained in docs/problems.md."},
-            "severity": {"enum": ["error", "warning", "note"]},
-            "message": {"type": "string"},
-            "path": {"type": "string"},
-            "line": {"type": "integer", "minimum": 1},
-            "column": {"type": "integer", "minimum": 1},
-            "rule": {"type": "string"},
-            "hint": {"type": "string"},
+        "init": {"root": _TEXT, **_FILES},
+        "new": _FILES,
+        "check": {
+            "files": _WHOLE,
+            "read": _WHOLE,
+            "unread": _WHOLE,
+            "procedures": _WHOLE,
+            "new_versions": _TEXTS,
+            **_SUITES,
         },
-        "required": ["code", "severity", "message"],
-        "additionalProperties": False,
+        "test": _SUITES,
+        "diff": {"from": _OBJECT, "to": _OBJECT, "required": _TEXT, "changes": _OBJECTS},
+        "bump": {"name": _TEXT, "from": _VERSION, "to": _VERSION, "base": _or_null(_VERSION), "path": _TEXT},
+        "publish": _PUBLISHED,
+        "import mcp": {"found": _WHOLE, "new": _WHOLE, "changed": _WHOLE, "same": _WHOLE, "refused": _WHOLE},
+        "promote": _RELEASE,
+        "rollback": _RELEASE,
+        "remove": _RELEASE,
+        "targets": {"name": _TEXT, **_ON_CHANNEL, "pinned": _or_null(_VERSION), "targets": _OBJECTS},
+        "audit": {"channels": _OBJECTS, "require_way_back": _or_null(_WHOLE)},
+        "halt": _INTERVENTION,
+        "resume": _INTERVENTION,
+        "reject": _INTERVENTION,
+        "unreject": _INTERVENTION,
+        "deprecate": {"ref": _TEXT},
+        "yank": {"ref": _TEXT},
+        "revoke": {"ref": _TEXT},
+        "restore": {"ref": _TEXT},
+        "policy show": {"policy": _WHOLE, "in_force": _FLAG, "channels": _OBJECT, "rules": _OBJECTS},
+        "policy test": {"rules": _WHOLE, "tests": _OBJECTS},
+        "policy plan": {
+            "policy": _or_null(_WHOLE),
+            "next": _WHOLE,
+            "rules_added": _TEXTS,
+            "rules_removed": _TEXTS,
+            "rules_changed": _TEXTS,
+            "channels_changed": _FLAG,
+            "changes": _OBJECTS,
+        },
+        "policy adopt": {"policy": _WHOLE},
+        "status": {"policy": _or_null(_WHOLE), "registry_serial": _WHOLE, "published": _WHOLE, "channels": _OBJECTS},
+        "list": {"procedures": _OBJECTS},
+        "show": {"name": _TEXT},
+        "history": {"channel": _TEXT, "records": _OBJECTS},
+        "verify": {"versions": _WHOLE, "records": _WHOLE, "statements": _WHOLE},
+        "snapshot": {**_ON_CHANNEL, "digest": _DIGEST, "procedures": _WHOLE, "withheld": _OBJECT},
+        "resolve": {**_SERVED, **_ON_CHANNEL, "policy": _or_null(_WHOLE), "stale": _FLAG},
+        "render": {**_SERVED, "messages": _OBJECTS, "tokens": _OBJECT},
+        "run start": {"run_id": _TEXT, **_ON_CHANNEL, "snapshot": _TEXT, "pins": _OBJECT},
+        "run use": {"run_id": _TEXT, "seq": _WHOLE, **_SERVED, **_ON_CHANNEL, "stale": _FLAG},
+        "run end": _RUN,
+        "runs list": {"runs": _OBJECTS},
+        "runs show": {**_RUN, "pins": _OBJECT, "uses": _OBJECTS},
+        "runs affected": {"ref": _TEXT, "used": _OBJECTS, "pinned_only": _OBJECTS},
     }
+)
+"""Command -> the fields of its answer. ``demo`` and ``schema`` print for people and editors, not with -o json."""
+
+_DECIDED: Mapping[str, Fields] = {"promote": {"verdict": _VERDICT, "plan": _TEXTS, **_WRITTEN}}
+_DECIDED = {**_DECIDED, "rollback": _DECIDED["promote"], "remove": _DECIDED["promote"]}
+"""What a release says too, once it was judged: in every status but unchanged."""
+
+
+def output_schema(command: str) -> dict[str, Any]:
+    """Return the schema of one command's JSON."""
+    fields, more = ANSWERS[command], _DECIDED.get(command, {})
+    common: dict[str, Any] = {
+        "command": {"const": command},
+        "status": {"enum": list(_STATUS)},
+        "exit_code": _WHOLE,
+        "problems": {"type": "array", "items": PROBLEM},
+    }
+    answered: dict[str, Any] = {"properties": {"exit_code": {"const": 0}}}
+    judged = {"properties": {"exit_code": {"const": 0}, "status": {"enum": ["done", "would"]}}}
+    return {
+        "$schema": DIALECT,
+        "title": f"pawl {command} -o json",
+        "type": "object",
+        "properties": {**common, **fields, **more},
+        "required": list(common),
+        "allOf": [
+            {"if": answered, "then": {"required": list(fields)}},
+            {"if": judged, "then": {"required": list(more)}},
+        ],
+    }
+
+
+def _of(command: str) -> Callable[[], dict[str, Any]]:
+    return lambda: output_schema(command)
+
+
+OUTPUT_SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = MappingProxyType(
+    {f"output/{command.replace(' ', '-')}": _of(command) for command in ANSWERS}
 )
