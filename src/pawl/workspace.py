@@ -73,6 +73,14 @@ class Workspace:
         """Caches, the lock and the default ledger: git-ignored."""
         return self.root / ".pawl"
 
+    def make_private(self) -> Path:
+        """Make the private folder, which hides itself from Git like other caches do."""
+        ignore = self.private / ".gitignore"
+        if not ignore.exists():
+            self.private.mkdir(parents=True, exist_ok=True)
+            ignore.write_text("*\n", encoding="utf-8")
+        return self.private
+
     @property
     def lock_file(self) -> Path:
         return self.private / "lock"
@@ -224,6 +232,7 @@ class Workspace:
         if sha256(canonical) != version.digest:
             raise self._not_frozen(version, "its document is not the one that was published")
         with suppress(OSError, PawlError):
+            self.make_private()
             self._cache_file(version.digest).parent.mkdir(parents=True, exist_ok=True)
             replace(self._cache_file(version.digest), canonical)
         return document

@@ -148,7 +148,7 @@ def _stop(text: str, code: int, words: Sequence[str], problem: str, *, message: 
 
 def wants_json(words: Sequence[str]) -> bool:
     """Whether the command line asks for JSON, even where it could not be parsed."""
-    pairs = zip(words, [*words[1:], ""], strict=True)
+    pairs = zip(words, [*words[1:], ""], strict=False)
     return any(
         (word in {"-o", "--output"} and following == "json") or word in {"-ojson", "--output=json"}
         for word, following in pairs

@@ -47,7 +47,7 @@ def _list_lines(data: Mapping[str, Any]) -> Iterator[str]:
 @click.option("--agent", help="Only runs of this agent.")
 @click.option("--channel", type=CHANNEL, help="Only runs on this channel.")
 @click.option("--open", "open_only", is_flag=True, help="Only runs that have not ended.")
-@click.option("--limit", type=click.IntRange(min=1, max=100_000), default=100, show_default=True)
+@click.option("--limit", type=click.IntRange(min=1, max=100_000), default=100, show_default=True, help="At most.")
 def list_(session: Session, agent: str | None, channel: Channel | None, open_only: bool, limit: int) -> Report:
     """List runs, newest first."""
     return runs_list(session, agent=agent, channel=channel, open_only=open_only, limit=limit)

@@ -18,7 +18,7 @@ def run_begin(session: Session, channel: Channel, agent: str, session_name: str 
     """Record the start of a run on a channel as it is now."""
     view = open_channel(session.workspace, channel)
     start = run_start(new_run_id(), view, agent, session_name, session.now)
-    with Ledger(session.workspace.ledger_file) as ledger:
+    with _ledger(session) as ledger:
         ledger.start(start)
     data = {"run_id": start.run_id, "channel": channel, "serial": start.serial, "snapshot": start.snapshot}
     return Report(status="done", data={**data, "pins": {name: pin["version"] for name, pin in start.pins.items()}})
@@ -26,7 +26,7 @@ def run_begin(session: Session, channel: Channel, agent: str, session_name: str 
 
 def run_use(session: Session, run_id: str, name: Name, *, with_document: bool) -> Report:
     """Record a use of what the run has pinned under a name; raises where it was halted or revoked since."""
-    with Ledger(session.workspace.ledger_file) as ledger:
+    with _ledger(session) as ledger:
         run = ledger.open_run(run_id)
         pin = run.pins.get(name)
         if pin is None:
@@ -67,7 +67,7 @@ def run_end(session: Session, run_id: str, outcome: str) -> Report:
     """Record how a run ended."""
     if not outcome.strip() or len(outcome) > 200:
         raise UsageError("an outcome has 1 to 200 characters", code="outcome-bad")
-    with Ledger(session.workspace.ledger_file) as ledger:
+    with _ledger(session) as ledger:
         changed = ledger.end(run_id, outcome, session.at)
         run = ledger.show(run_id)
     assert run is not None  # noqa: S101 - it was ended just now
@@ -77,14 +77,14 @@ def run_end(session: Session, run_id: str, outcome: str) -> Report:
 
 def runs_list(session: Session, *, agent: str | None, channel: Channel | None, open_only: bool, limit: int) -> Report:
     """Report runs, newest first."""
-    with Ledger(session.workspace.ledger_file) as ledger:
+    with _ledger(session) as ledger:
         rows = ledger.runs(agent=agent, channel=channel, open_only=open_only, limit=limit)
     return Report(status="done", data={"runs": [run_row(run) for run in rows]})
 
 
 def runs_show(session: Session, run_id: str) -> Report:
     """Report one run with everything that it used."""
-    with Ledger(session.workspace.ledger_file) as ledger:
+    with _ledger(session) as ledger:
         run = ledger.show(run_id)
         uses = ledger.uses(run_id)
     if run is None:
@@ -98,7 +98,7 @@ def runs_show(session: Session, run_id: str) -> Report:
 
 def runs_affected(session: Session, ref: Ref, *, since: str | None, until: str | None) -> Report:
     """Report the runs that used a version, and those that had it pinned without using it."""
-    with Ledger(session.workspace.ledger_file) as ledger:
+    with _ledger(session) as ledger:
         found = ledger.affected(ref, since=since, until=until)
     return Report(
         status="done",
@@ -125,3 +125,8 @@ def run_row(run: RunRow) -> dict[str, Any]:
         "outcome",
     )
     return {**{name: getattr(run, name) for name in fields}, "finished": run.ended_at is not None}
+
+
+def _ledger(session: Session) -> Ledger:
+    session.workspace.make_private()
+    return Ledger(session.workspace.ledger_file)

@@ -150,6 +150,10 @@ def _order(situation: Situation) -> Iterator[Finding]:
 def _requirements(situation: Situation, closures: Mapping[Name, Closure]) -> Iterator[Finding]:
     if situation.action == "resolve":
         return
+    removed = [name for name, pin in situation.moves.items() if pin is None]
+    for name in removed if not closures else ():
+        message = f"nothing that stays pinned requires {name}"
+        yield Finding(check="closure", status="passed", code="closure-complete", message=message, exit_code=REFUSED)
     for closure in closures.values():
         root = Ref(closure.root.name, closure.root.version)
         if not closure.unmet:

@@ -95,9 +95,7 @@ class Node:
     at: Place
 
 
-def check_schema(
-    schema: Any, *, at: Place = (), root_object: bool = False, promises: bool = True
-) -> tuple[Fault, ...]:
+def check_schema(schema: Any, *, at: Place = (), root_object: bool = False, promises: bool = True) -> tuple[Fault, ...]:
     """Return everything that is wrong with a schema.
 
     ``root_object``: its root must say ``type: object``. ``promises``: what it requires it must declare, which a schema

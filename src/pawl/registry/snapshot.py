@@ -1,8 +1,8 @@
 """Snapshots: one self-contained file with everything that a channel serves; what agents load.
 
 A snapshot says of every pin either what is served, with its document, or that it is withheld and why, without one. It
-is sealed like a record: its digest covers every byte of the file. Reading fails closed: another channel, an unknown format
-or a changed byte is refused, and nothing of it is used.
+is sealed like a record: its digest covers every byte of the file. Reading fails closed: another channel, an unknown
+format or a changed byte is refused, and nothing of it is used.
 """
 
 from __future__ import annotations

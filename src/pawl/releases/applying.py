@@ -18,7 +18,7 @@ from pawl.ids import REGISTRY_JOURNAL, Channel, parse_ref
 from pawl.io import git
 from pawl.io.files import Lock, create, replace
 from pawl.problems import Problem
-from pawl.registry.channels import fold_channel, projection
+from pawl.registry.channels import projection
 from pawl.registry.journal import EMPTY, Record
 from pawl.releases.plans import AppendRecord, FreezeVersion, Plan, Step, StoreEvidence, WriteProjection
 from pawl.workspace import Workspace
@@ -51,6 +51,7 @@ def apply(workspace: Workspace, plan: Plan, *, commit: bool, branch: str | None 
             code="wrong-branch",
             hint=f"git switch {branch}, or open a pull request that changes the files under procedures/",
         )
+    workspace.make_private()
     with Lock(workspace.lock_file, timeout=LOCK_SECONDS):
         _expect(workspace, plan)
         files = tuple(dict.fromkeys(path for step in plan.steps for path in _carry_out(workspace, step)))
@@ -145,16 +146,3 @@ def files_of(workspace: Workspace, record: Record) -> Iterator[Path]:
         yield workspace.frozen_file(parse_ref(f"{row['name']}@{row['version']}"))
     for row in record.body.get("evidence", ()):
         yield workspace.evidence / row["file"]
-
-
-def repair_projections(workspace: Workspace, channel: Channel) -> Path | None:
-    """Write a channel's projection again where it is missing or behind its journal; return its path if it was."""
-    with Lock(workspace.lock_file, timeout=LOCK_SECONDS):
-        state = fold_channel(channel, workspace.journal(channel))
-        path = workspace.projection_file(channel)
-        data = record_bytes(projection(state))
-        if path.exists() and path.read_bytes() == data:
-            return None
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace(path, data)
-        return path

@@ -318,7 +318,10 @@ def open_channel_handle(
     from pawl.workspace import find_workspace  # noqa: PLC0415 - as above
 
     found = find_workspace(Path(workspace if workspace is not None else "."))
-    return ChannelHandle(open_channel(found, parsed), place or found.ledger_file)
+    view = open_channel(found, parsed)
+    if place is None:
+        found.make_private()
+    return ChannelHandle(view, place or found.ledger_file)
 
 
 def _name(text: str) -> Name:

@@ -1,0 +1,204 @@
+"""The house: deciding rooms are pure, imports only point down, importing pawl stays light."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pawl
+
+SOURCE = Path(pawl.__file__).parent
+EDGES = {
+    "conformance.implementations",
+    "conformance.python_child",
+    "conformance.run",
+    "conformance.runners",
+    "releases.applying",
+}
+"""Modules of deciding rooms that touch the outside, each named."""
+RANKS: tuple[tuple[str, ...], ...] = (
+    ("problems",),
+    ("errors", "ids"),
+    ("canonical",),
+    ("io", "procedures"),
+    ("changes", "formats", "registry"),
+    ("conformance",),
+    ("policy",),
+    ("releases",),
+    ("workspace",),
+    ("releases.applying", "runs"),
+    ("operations",),
+    ("cli", "demo"),
+)
+"""From the bottom up; a module imports from its own place and from lower rows."""
+PURE = (
+    "canonical",
+    "changes",
+    "conformance",
+    "errors",
+    "formats",
+    "ids",
+    "policy",
+    "problems",
+    "procedures",
+    "registry",
+    "releases",
+)
+OUTSIDE = {
+    "click",
+    "git",
+    "os",
+    "pathlib",
+    "random",
+    "secrets",
+    "shutil",
+    "socket",
+    "sqlite3",
+    "subprocess",
+    "tempfile",
+    "time",
+}
+CLOCKS = {"now", "utcnow", "today", "getenv", "getcwd"}
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix("__init__").rstrip(".")
+        if name not in {"", "__main__", "_version"}:
+            yield name, path
+
+
+MODULES = list(modules())
+
+
+def rank(name: str) -> int:
+    for index, row in enumerate(RANKS):
+        if name in row:
+            return index
+    first = name.partition(".")[0]
+    return next(index for index, row in enumerate(RANKS) if first in row)
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield each imported module with the names taken from it, those inside functions too."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, []) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or "", [alias.name for alias in node.names]
+
+
+def is_pure(name: str) -> bool:
+    return name.partition(".")[0] in PURE and name not in EDGES
+
+
+@pytest.mark.parametrize(
+    ("name", "path"), [item for item in MODULES if is_pure(item[0])], ids=lambda item: str(item)[-40:]
+)
+def test_deciding_rooms_touch_nothing_outside(name: str, path: Path) -> None:
+    assert {module for module, _ in imports(path) if module.partition(".")[0] in OUTSIDE} == set()
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Call):
+            called = node.func
+            assert not (isinstance(called, ast.Name) and called.id in {"open", "print", "input", "exec", "eval"}), name
+            assert not (isinstance(called, ast.Attribute) and called.attr in CLOCKS), f"{name} reads {called.attr}"
+
+
+@pytest.mark.parametrize(("name", "path"), MODULES, ids=lambda item: str(item)[-40:])
+def test_imports_only_point_down(name: str, path: Path) -> None:
+    own = rank(name)
+    for module, taken in imports(path):
+        if not module.startswith("pawl.") or module == "pawl._version":
+            continue
+        target = module.removeprefix("pawl.")
+        assert rank(target) <= own, f"{name} imports {target}"
+        assert not [word for word in taken if word.startswith("_")], f"{name} takes private names of {target}"
+        inner = [word for word in taken if (SOURCE / Path(*target.split(".")) / f"{word}.py").exists()]
+        assert (SOURCE / Path(*target.split("."))).with_suffix(".py").exists() or inner == taken, f"{name}: {target}"
+
+
+def test_no_import_goes_round() -> None:
+    edges = {
+        name: {module.removeprefix("pawl.") for module, _ in top_imports(path) if module.startswith("pawl.")}
+        for name, path in MODULES
+    }
+    done: set[str] = set()
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        assert name not in path, " -> ".join((*path, name))
+        if name not in done:
+            for target in edges.get(name, ()):
+                visit(target, (*path, name))
+            done.add(name)
+
+    for name in edges:
+        visit(name, ())
+
+
+def top_imports(path: Path) -> Iterator[tuple[str, list[str]]]:
+    for node in tree(path).body:
+        if isinstance(node, ast.ImportFrom):
+            yield node.module or "", [alias.name for alias in node.names]
+
+
+def test_click_stays_in_the_command_line() -> None:
+    users = {name for name, path in MODULES if any(module.partition(".")[0] == "click" for module, _ in imports(path))}
+    assert {name for name in users if not name.startswith("cli.")} == set()
+
+
+@pytest.mark.parametrize(("name", "path"), MODULES, ids=lambda item: str(item)[-40:])
+def test_rooms_are_not_crowded(name: str, path: Path) -> None:
+    assert path.read_text(encoding="utf-8").count("\n") <= 450, f"{name} wants splitting by meaning"
+    assert ast.get_docstring(tree(path)), f"{name} states no rules"
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.FunctionDef):
+            assert (node.end_lineno or 0) - node.lineno <= 60, f"{name}.{node.name} is long"
+
+
+HEAVY = (
+    "click",
+    "git",
+    "jinja2",
+    "jsonschema",
+    "pydantic",
+    "rich",
+    "ruamel",
+    "cel_expr_python",
+    "packaging",
+    "rfc8785",
+)
+
+
+def loaded(code: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys\nprint(*sys.modules)"], capture_output=True, text=True, check=True
+    )
+    return {name.partition(".")[0] for name in done.stdout.split()}
+
+
+def test_importing_pawl_is_light() -> None:
+    assert loaded("import pawl; pawl.open; pawl.Run; pawl.PawlError") & set(HEAVY) == set()
+
+
+def test_serving_a_prompt_from_a_snapshot_is_light(released: object) -> None:
+    root = released.root  # type: ignore[attr-defined]
+    released.pawl("snapshot", "production", "--out", str(root / "p.json"))  # type: ignore[attr-defined]
+    code = (
+        f"import pawl\nwith pawl.open('production', snapshot={str(root / 'p.json')!r}).run(agent='a') as run:\n"
+        "    run.prompt('support/refund-draft', order_id='A1', amount=20)\n    run.end('ok')"
+    )
+    assert loaded(code) & set(HEAVY) == set()
+
+
+def test_the_public_surface_is_sorted_and_there() -> None:
+    assert sorted(pawl.__all__, key=str) == pawl.__all__
+    assert [name for name in pawl.__all__ if not hasattr(pawl, name)] == []
