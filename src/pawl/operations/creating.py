@@ -31,7 +31,7 @@ registry/versions/** -text
 registry/channels/** -text
 releases/** -text
 """
-IGNORE = ".pawl/\n"
+IGNORE = ".pawl/\n.pawl-tmp-*\n"
 
 
 def init(folder: Path) -> Report:

@@ -78,7 +78,8 @@ def judge(
     first = evaluate(situation)
     if action == "remove" or any(finding.check != "evidence" for finding in first.failures):
         return Judgement(verdict=_without_suites(first), suites={}, new=(), situation=situation)
-    gathering = _Gathering(session=session, world=world, sources=sources, procedures=procedures)
+    release = f"{state.channel}-{state.head.serial + 1:06d}"
+    gathering = _Gathering(session=session, world=world, sources=sources, procedures=procedures, release=release)
     suites, new = gathering.gather(situation)
     situation = replace(situation, evidence=suites)
     return Judgement(verdict=evaluate(situation), suites=suites, new=new, situation=situation)
@@ -116,6 +117,8 @@ class _Gathering:
     world: World
     sources: Sources
     procedures: Mapping[Digest, Procedure]
+    release: str
+    """The record that new evidence would be stored by: channel and serial."""
 
     def gather(self, situation: Situation) -> tuple[dict[Name, tuple[SuiteEvidence, ...]], tuple[NewEvidence, ...]]:
         """Return each affected procedure's suites with their newest results, and the statements made for it."""
@@ -150,7 +153,7 @@ class _Gathering:
             self._check_stored(entry)
             return _evidence(suite, entry.outcome, f"{_DECIDED[entry.outcome]} {entry.finished_at}"), ()
         result = run_suite(suite, procedure, code=self.session.run_code, root=root, python_path=paths)
-        made = new_evidence(result, suite, key, closure, self.session)
+        made = new_evidence(result, suite, key, closure, self.session, self.release)
         return _evidence(suite, result.outcome, _why(result)), (made,)
 
     def _check_stored(self, entry: EvidenceEntry) -> None:
@@ -168,12 +171,18 @@ class _Gathering:
             raise IntegrityError(message, problems=(problem,))
 
 
-def new_evidence(result: SuiteResult, suite: Suite, key: Key, closure: Closure, session: Session) -> NewEvidence:
-    """Return a result as the statement to store and its entry in the record that stores it."""
+def new_evidence(
+    result: SuiteResult, suite: Suite, key: Key, closure: Closure, session: Session, release: str
+) -> NewEvidence:
+    """Return a result as the statement to store and its entry in the record that stores it.
+
+    The file is named after the record, ``release``: where a command is killed before its record is complete, the next
+    attempt takes the same number and replaces the file.
+    """
     members = [(member.name, member.version, member.digest) for member in closure.members]
     content = statement(result, key, suite=suite, members=members, finished=session.at)
     digest = sha256(record_bytes(content))
-    file = f"{closure.root.name}/{closure.root.version}/{suite.name}.{digest[7:23]}.json"
+    file = f"{closure.root.name}/{closure.root.version}/{suite.name}.{release}.json"
     return NewEvidence(name=file, statement=content, entry=to_record(content, file=file, digest=digest))
 
 

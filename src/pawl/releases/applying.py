@@ -7,6 +7,7 @@ commits. Everything happens under one lock, and only if the journals still stand
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from pawl.canonical import record_bytes
 from pawl.errors import ConflictError, PawlError, UsageError
 from pawl.ids import REGISTRY_JOURNAL, Channel, parse_ref
 from pawl.io import git
-from pawl.io.files import Lock, create, replace
+from pawl.io.files import Lock, create, replace, sweep
 from pawl.problems import Problem
 from pawl.registry.channels import projection
 from pawl.registry.journal import EMPTY, Record
@@ -54,7 +55,9 @@ def apply(workspace: Workspace, plan: Plan, *, commit: bool, branch: str | None 
     workspace.make_private()
     with Lock(workspace.lock_file, timeout=LOCK_SECONDS):
         _expect(workspace, plan)
-        files = tuple(dict.fromkeys(path for step in plan.steps for path in _carry_out(workspace, step)))
+        _sweep(workspace, plan)
+        carried_out = [_carry_out(workspace, step) for step in plan.steps]
+        files = tuple(dict.fromkeys((*carried_out, *_heal(workspace))))
         if not (repository and commit):
             return Applied(files=tuple(workspace.relative(path) for path in files), commit=None)
         return _commit(workspace, repository, files, plan)
@@ -71,27 +74,67 @@ def _expect(workspace: Workspace, plan: Plan) -> None:
             )
 
 
-def _carry_out(workspace: Workspace, step: Step) -> Sequence[Path]:
+def _heal(workspace: Workspace) -> Iterator[Path]:
+    """Write each projection again that is missing or behind its journal, as a killed command leaves it."""
+    for channel in workspace.channels():
+        newest = workspace.newest(channel)
+        path = workspace.projection_file(channel)
+        if newest is not None and not _ends_with_serial(path, newest.serial):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace(path, record_bytes(projection(workspace.channel(channel))))
+            yield path
+
+
+def _ends_with_serial(path: Path, serial: int) -> bool:
+    """Whether a projection is that of a serial: its keys are sorted, so the serial stands at its end."""
+    end = f'  "serial": {serial}\n}}\n'.encode()
+    try:
+        with path.open("rb") as file:
+            file.seek(-len(end), os.SEEK_END)
+            return file.read() == end
+    except OSError:
+        return False
+
+
+def _sweep(workspace: Workspace, plan: Plan) -> None:
+    """Remove what killed commands were writing in the folders of journals and of this plan."""
+    folders = [workspace.projections, workspace.releases / REGISTRY_JOURNAL]
+    folders += [workspace.releases / channel for channel in workspace.channels()]
+    folders += [path_of(workspace, step).parent for step in plan.steps]
+    for folder in dict.fromkeys(folders):
+        sweep(folder)
+
+
+def path_of(workspace: Workspace, step: Step) -> Path:
+    """Return the file that a step writes."""
     match step:
         case FreezeVersion():
-            path = workspace.frozen_file(step.ref)
-            path.parent.mkdir(parents=True, exist_ok=True)
+            return workspace.frozen_file(step.ref)
+        case StoreEvidence():
+            return workspace.evidence / step.name
+        case AppendRecord():
+            return workspace.record_file(step.record.journal, step.record.serial)
+        case WriteProjection():
+            return workspace.projection_file(step.state.channel)
+        case _:
+            assert_never(step)
+
+
+def _carry_out(workspace: Workspace, step: Step) -> Path:
+    path = path_of(workspace, step)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    match step:
+        case FreezeVersion():
             replace(path, step.data)  # no record speaks of it yet: what a killed command left there is nobody's
         case StoreEvidence():
-            path = workspace.evidence / step.name
-            path.parent.mkdir(parents=True, exist_ok=True)
             replace(path, record_bytes(step.statement))
         case AppendRecord():
-            path = workspace.record_file(step.record.journal, step.record.serial)
-            path.parent.mkdir(parents=True, exist_ok=True)
             create(path, step.record.data)
         case WriteProjection():
-            path = workspace.projection_file(step.state.channel)
-            path.parent.mkdir(parents=True, exist_ok=True)
             replace(path, record_bytes(projection(step.state)))
         case _:
             assert_never(step)
-    return (path,)
+    return path
 
 
 def _commit(workspace: Workspace, repository: git.Repository, files: Sequence[Path], plan: Plan) -> Applied:

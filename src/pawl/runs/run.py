@@ -318,10 +318,10 @@ def open_channel_handle(
     from pawl.workspace import find_workspace  # noqa: PLC0415 - as above
 
     found = find_workspace(Path(workspace if workspace is not None else "."))
-    view = open_channel(found, parsed)
+    handle = ChannelHandle(open_channel(found, parsed), place or found.ledger_file)
     if place is None:
         found.make_private()
-    return ChannelHandle(view, place or found.ledger_file)
+    return handle
 
 
 def _name(text: str) -> Name:
