@@ -72,7 +72,7 @@ def render_version(session: Session, ref: Ref, inputs: Mapping[str, Any]) -> Rep
 def snapshot(session: Session, channel: Channel, out: Path | None, expires_after: timedelta | None) -> Report:
     """Take a snapshot of a channel and write it to a file, or report it whole."""
     view = open_channel(session.workspace, channel)
-    expires = session.now + expires_after if expires_after else None
+    expires = session.now + expires_after if expires_after is not None else None
     data = take_snapshot(view, now=session.now, expires=expires)
     taken = read_snapshot(data, channel=channel)
     withheld = {name: entry.withheld.message for name, entry in taken.entries.items() if entry.withheld}
