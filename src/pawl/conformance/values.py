@@ -58,7 +58,7 @@ def schema(value: Any) -> str | None:
 
 def schema_faults(value: Any) -> tuple[Fault, ...]:
     """Return the faults within a JSON Schema, placed in it."""
-    from pawl.procedures.schema import check_schema  # noqa: PLC0415 - loaded only by suites that have schemas
+    from pawl.procedures.schema_check import check_schema  # noqa: PLC0415 - loaded only by suites that have schemas
 
     return check_schema(value, promises=False) if isinstance(value, Mapping) else ()
 

@@ -13,8 +13,9 @@ from pydantic import BaseModel
 
 from pawl.problems import Fault, Place
 from pawl.procedures.models import PromptDocument, ToolDocument, WorkflowDocument
-from pawl.procedures.schema import check_schema
-from pawl.procedures.template import check_template, template_warnings, used_inputs
+from pawl.procedures.schema import compile_schema, dialect_of
+from pawl.procedures.schema_check import check_schema
+from pawl.procedures.template import TEMPLATES, check_template, template_warnings, used_inputs
 from pawl.procedures.workflow import check_workflow
 
 Document = Mapping[str, Any]
@@ -22,7 +23,7 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """What is special about one kind; all functions take a document whose shape is right, except ``references``."""
+    """What is special about one kind. ``check`` and ``references`` take any document, ``warn`` one that was read."""
 
     model: type[BaseModel]
     check: Callable[[Document], tuple[Fault, ...]]
@@ -34,25 +35,35 @@ class Kind:
     """What ``pawl new`` writes; NAME stands for the name."""
 
 
+def _spec(document: Document) -> Mapping[str, Any]:
+    spec = document.get("spec")
+    return spec if isinstance(spec, Mapping) else {}
+
+
 def check_prompt(document: Document) -> tuple[Fault, ...]:
-    spec = document["spec"]
-    inputs = spec.get("inputs", {})
-    faults = list(_inputs_faults(inputs))
-    if spec.get("output") is not None:
-        faults += check_schema(spec["output"], at=("spec", "output"))
-    properties = inputs.get("properties") if isinstance(inputs.get("properties"), Mapping) else {}
-    required = inputs.get("required") if isinstance(inputs.get("required"), list) else []
-    with_default = {name for name, item in properties.items() if isinstance(item, Mapping) and "default" in item}
-    guaranteed = frozenset(name for name in required if isinstance(name, str)) | with_default
-    for index, message in enumerate(spec["messages"]):
-        faults += check_template(
-            message["content"],
-            kind=spec.get("template", "simple"),
-            declared=frozenset(properties),
-            guaranteed=guaranteed,
-            at=("spec", "messages", index, "content"),
-        )
+    spec = _spec(document)
+    faults = [*_inputs_faults(spec), *_schema_faults(spec, "output")]
+    messages, kind = spec.get("messages"), spec.get("template", "simple")
+    if not isinstance(messages, list) or not isinstance(kind, str) or kind not in TEMPLATES:
+        return tuple(faults)
+    declared, guaranteed = _inputs(spec)
+    for index, message in enumerate(messages):
+        content = message.get("content") if isinstance(message, Mapping) else None
+        if isinstance(content, str):
+            at = ("spec", "messages", index, "content")
+            faults += check_template(content, kind=kind, declared=declared, guaranteed=guaranteed, at=at)
     return tuple(faults)
+
+
+def _inputs(spec: Mapping[str, Any]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the declared inputs, and those that have a value in every legal call."""
+    inputs = spec.get("inputs")
+    properties = inputs.get("properties") if isinstance(inputs, Mapping) else None
+    required = inputs.get("required") if isinstance(inputs, Mapping) else None
+    known = properties if isinstance(properties, Mapping) else {}
+    with_default = {name for name, item in known.items() if isinstance(item, Mapping) and "default" in item}
+    names = {name for name in required if isinstance(name, str)} if isinstance(required, list) else set()
+    return frozenset(known), frozenset(names | with_default)
 
 
 def warn_prompt(document: Document) -> tuple[Fault, ...]:
@@ -76,22 +87,23 @@ def warn_prompt(document: Document) -> tuple[Fault, ...]:
 
 
 def check_tool(document: Document) -> tuple[Fault, ...]:
-    spec = document["spec"]
-    faults = list(check_schema(spec["inputSchema"], at=("spec", "inputSchema"), root_object=True))
-    if spec.get("outputSchema") is not None:
-        faults += check_schema(spec["outputSchema"], at=("spec", "outputSchema"))
-    if not spec["description"].strip():
+    spec = _spec(document)
+    faults = [*_schema_faults(spec, "inputSchema", root_object=True), *_schema_faults(spec, "outputSchema")]
+    description, binding, effects = spec.get("description"), spec.get("binding"), spec.get("effects")
+    if isinstance(description, str) and not description.strip():
         message = "the description is empty: a model chooses tools by it"
         faults.append(Fault(code="tool-description-empty", message=message, at=("spec", "description")))
-    binding = spec.get("binding")
-    if binding is not None and len([key for key in binding if binding[key] is not None]) != 1:
-        message = "a binding names exactly one of python, mcp and http"
+    if isinstance(binding, Mapping) and len(binding) != 1:
+        found = f"found {' and '.join(sorted(map(str, binding)))}" if binding else "found none"
+        message = f"a binding names exactly one of python, mcp and http, {found}"
         faults.append(Fault(code="binding-invalid", message=message, at=("spec", "binding")))
-    effects = spec.get("effects") or []
-    for index, effect in enumerate(effects):
-        if not effect.strip() or effect in effects[:index]:
-            message = f"the effect {effect!r} is empty or named twice"
+    seen: set[str] = set()
+    for index, effect in enumerate(effects if isinstance(effects, list) else ()):
+        if isinstance(effect, str) and (not effect.strip() or effect in seen):
+            message = f"the effect {effect[:60]!r} is named twice" if effect.strip() else "an effect is empty"
             faults.append(Fault(code="effect-invalid", message=message, at=("spec", "effects", index)))
+        elif isinstance(effect, str):
+            seen.add(effect)
     return tuple(faults)
 
 
@@ -110,10 +122,10 @@ def warn_tool(document: Document) -> tuple[Fault, ...]:
 
 
 def check_workflow_document(document: Document) -> tuple[Fault, ...]:
-    spec = document["spec"]
-    faults = list(_inputs_faults(spec.get("inputs", {})))
-    faults += (fault.under("spec") for fault in check_workflow(spec, document.get("requires") or {}))
-    return tuple(faults)
+    spec = _spec(document)
+    requires = document.get("requires")
+    graph = check_workflow(spec, requires if isinstance(requires, Mapping) else {})
+    return (*_inputs_faults(spec), *(fault.under("spec") for fault in graph))
 
 
 def workflow_references(document: Document) -> Iterator[tuple[str, Place]]:
@@ -132,10 +144,36 @@ def warn_workflow(document: Document) -> tuple[Fault, ...]:
     return tuple(fault.under("spec") for fault in faults if fault.severity != "error")
 
 
-def _inputs_faults(inputs: Any) -> tuple[Fault, ...]:
-    if not inputs:
-        return ()
-    return check_schema({"type": "object", **inputs}, at=("spec", "inputs"), root_object=True)
+def _schema_faults(spec: Mapping[str, Any], key: str, *, root_object: bool = False) -> tuple[Fault, ...]:
+    schema = spec.get(key)
+    return () if schema is None else check_schema(schema, at=("spec", key), root_object=root_object)
+
+
+def _inputs_faults(spec: Mapping[str, Any]) -> Iterator[Fault]:
+    """Inputs need not say ``type: object``; they are closed and filled, which some schemas do not allow."""
+    inputs, at = spec.get("inputs"), ("spec", "inputs")
+    if not isinstance(inputs, Mapping) or not inputs:
+        return
+    faults = check_schema({"type": "object", **inputs}, at=at, root_object=True)
+    yield from faults
+    if faults:
+        return
+    composed = {"$ref", "allOf", "anyOf", "oneOf", "if"} & set(inputs)
+    if dialect_of(inputs) == "draft-07" and composed and "additionalProperties" not in inputs:
+        message = "inputs of draft-07 that are composed cannot be closed: say additionalProperties, or use 2020-12"
+        yield Fault(code="schema-dialect", message=message, at=at)
+    properties = inputs.get("properties") or {}
+    for name, item in properties.items():
+        if isinstance(item, Mapping) and "default" in item:
+            alone = {**inputs, "properties": {name: item}, "required": [], "type": "object"}
+            wrong = compile_schema({key: alone[key] for key in alone if key in _ALONE}).faults({name: item["default"]})
+            for fault in wrong:
+                message = f"the default does not fit its own schema: {fault.message}"
+                place = (*at, "properties", name, "default")
+                yield Fault(code="schema-default-invalid", message=message, at=place)
+
+
+_ALONE = frozenset({"$schema", "$id", "$defs", "definitions", "type", "properties", "required"})
 
 
 def _nothing(_: Document) -> Iterator[tuple[str, Place]]:

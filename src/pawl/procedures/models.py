@@ -5,9 +5,11 @@ Shapes only, and the source of ``pawl schema KIND``; what goes beyond one field 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from pawl.procedures.shapes import tuple_from_list
 
@@ -16,6 +18,49 @@ Item = TypeVar("Item")
 Listed: TypeAlias = Annotated[tuple[Item, ...], BeforeValidator(tuple_from_list)]
 """A tuple that is written as a list."""
 Schema: TypeAlias = dict[str, Any]
+
+_SEGMENT = r"[a-z0-9]([a-z0-9_-]*[a-z0-9])?"
+_PYTHON = r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*:[A-Za-z_][A-Za-z0-9_]*"
+_URL = r"https?://[^\s/?#]\S*"
+_TOOL_NAME = r"[A-Za-z0-9_.-]{1,128}"
+_VERSION = r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)((a|b|rc)(0|[1-9][0-9]*))?"
+
+
+def _of_form(pattern: str, expected: str) -> Callable[[str], str]:
+    wanted = re.compile(pattern)
+
+    def check(text: str) -> str:
+        if not wanted.fullmatch(text):
+            raise ValueError(f"expected {expected}, found the text {text[:60]!r}")
+        return text
+
+    return check
+
+
+def _pattern(pattern: str) -> dict[str, Any]:
+    return {"pattern": f"^{pattern}$"}
+
+
+StepId: TypeAlias = Annotated[
+    str,
+    Field(max_length=128, json_schema_extra=_pattern(_SEGMENT)),
+    AfterValidator(_of_form(_SEGMENT, "a step's id of a-z, 0-9, - and _")),
+]
+PythonTarget: TypeAlias = Annotated[
+    str,
+    Field(json_schema_extra=_pattern(_PYTHON)),
+    AfterValidator(_of_form(_PYTHON, "a module and a function, such as package.module:function")),
+]
+Url: TypeAlias = Annotated[
+    str,
+    Field(json_schema_extra=_pattern(_URL)),
+    AfterValidator(_of_form(_URL, "an address that begins with http:// or https://")),
+]
+ToolName: TypeAlias = Annotated[
+    str,
+    Field(json_schema_extra=_pattern(_TOOL_NAME)),
+    AfterValidator(_of_form(_TOOL_NAME, "at most 128 characters of A-Z, a-z, 0-9, _, - and .")),
+]
 
 
 class Shape(BaseModel):
@@ -73,16 +118,14 @@ class McpBinding(Shape):
 class HttpBinding(Shape):
     """A tool behind HTTP."""
 
-    url: str = Field(pattern=r"^https?://")
+    url: Url
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = "POST"
 
 
 class Binding(Shape):
     """Where the implementation of a tool is; exactly one of the three."""
 
-    python: str | None = Field(
-        default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*:[A-Za-z_][A-Za-z0-9_]*$"
-    )
+    python: PythonTarget | None = None
     mcp: McpBinding | None = None
     http: HttpBinding | None = None
 
@@ -90,11 +133,7 @@ class Binding(Shape):
 class ToolSpec(Shape):
     """What a tool is, in MCP's names."""
 
-    name: str | None = Field(
-        default=None,
-        pattern=r"^[A-Za-z0-9_.-]{1,128}$",
-        description="The exported name, where it is not the last segment.",
-    )
+    name: ToolName | None = Field(default=None, description="The exported name, where it is not the last segment.")
     title: str | None = None
     description: str = Field(description="What a model reads to decide whether to call the tool.")
     inputSchema: Schema = Field(description="JSON Schema of the arguments; its root has type: object.")  # noqa: N815
@@ -121,7 +160,7 @@ class End(Shape):
 class Step(Shape):
     """One step: it calls a tool, a prompt or a workflow, or it is an end."""
 
-    id: str = Field(pattern=r"^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$", max_length=128)
+    id: StepId
     tool: str | None = None
     prompt: str | None = None
     workflow: str | None = None
@@ -148,8 +187,13 @@ class WorkflowSpec(Shape):
 class Head(Shape):
     """What every procedure has."""
 
-    name: str = Field(description="The file's path below procedures/ without .yaml.")
-    version: str = Field(description="X.Y.Z, optionally followed by aN, bN or rcN.")
+    name: str = Field(
+        description="The file's path below procedures/ without .yaml.",
+        json_schema_extra={"maxLength": 128, **_pattern(f"{_SEGMENT}(/{_SEGMENT})*")},
+    )
+    version: str = Field(
+        description="X.Y.Z, optionally followed by aN, bN or rcN.", json_schema_extra=_pattern(_VERSION)
+    )
     summary: str | None = Field(default=None, max_length=1_000)
     owner: str | None = Field(default=None, min_length=1, max_length=200)
     labels: dict[str, str] = {}
@@ -181,4 +225,22 @@ class WorkflowDocument(Head):
 
 def model_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON Schema of a kind of file, for editors."""
-    return {"$schema": DIALECT, **model.model_json_schema(by_alias=True)}
+    schema: dict[str, Any] = _without_null(model.model_json_schema(by_alias=True))
+    return {"$schema": DIALECT, **schema}
+
+
+def _without_null(schema: Any) -> Any:
+    """A field is left out or has a value: reading refuses an empty one, so editors shall not offer it."""
+    if isinstance(schema, list):
+        return [_without_null(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    plain = {key: _without_null(item) for key, item in schema.items()}
+    branches = plain.get("anyOf")
+    if isinstance(branches, list) and {"type": "null"} in branches:
+        rest = [branch for branch in branches if branch != {"type": "null"}]
+        del plain["anyOf"]
+        plain = {**(rest[0] if len(rest) == 1 else {"anyOf": rest}), **plain}
+        if plain.get("default", "") is None:
+            del plain["default"]
+    return plain

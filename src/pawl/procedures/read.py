@@ -12,9 +12,10 @@ from pawl.canonical import digest_of
 from pawl.errors import Faulty
 from pawl.ids import Name, parse_name, parse_version
 from pawl.problems import Fault, Place
-from pawl.procedures.kinds import KINDS
+from pawl.procedures.kinds import KINDS, Kind
 from pawl.procedures.procedure import Procedure
-from pawl.procedures.shapes import shape_faults, shown
+from pawl.procedures.shapes import shape_faults
+from pawl.procedures.words import shown
 
 MAX_REQUIRES = 1_000
 MAX_NESTED = 16
@@ -24,20 +25,13 @@ MAX_NESTED = 16
 def read_procedure(document: Any) -> Procedure:
     """Return the procedure in a document that was parsed from strict YAML; raises ``Faulty`` with every fault."""
     if not isinstance(document, dict):
-        raise Faulty((Fault(code="procedure-field-invalid", message="a procedure is a mapping"),))
+        message = f"a procedure is a mapping, found {shown(document)}"
+        raise Faulty((Fault(code="procedure-field-invalid", message=message),))
     name = document.get("kind")
     kind = KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
         raise Faulty((_unknown_kind(document), *_head(document)))
-    head = (*_head(document), *_nulls(document, ()))
-    try:
-        kind.model.model_validate(document)
-    except ValidationError as error:
-        known = {fault.at for fault in head}
-        shape = (fault for fault in shape_faults(error, kind.model, prefix="procedure") if fault.at not in known)
-        raise Faulty((*head, *shape, *_used(document))) from None
-    faults = (*head, *kind.check(document), *_used(document))
-    errors = tuple(fault for fault in faults if fault.severity == "error")
+    errors = tuple(fault for fault in _every_fault(document, kind) if fault.severity == "error")
     if errors:
         raise Faulty(errors)
     try:
@@ -51,6 +45,25 @@ def read_procedure(document: Any) -> Procedure:
         document=document,
         digest=digest,
     )
+
+
+def _every_fault(document: dict[str, Any], kind: Kind) -> Iterator[Fault]:
+    """The shape is judged first; what is judged after it keeps silent about places that were found wrong."""
+    first = (*_head(document), *_nulls(document, ()))
+    taken = {fault.at for fault in first}
+    shape: tuple[Fault, ...] = ()
+    try:
+        kind.model.model_validate(document)
+    except ValidationError as error:
+        shape = shape_faults(error, kind.model, prefix="procedure")
+    yield from first
+    yield from (fault for fault in shape if fault.at not in taken)
+    taken |= {fault.at for fault in shape if not fault.on_key}
+    missing = {fault.at for fault in shape if fault.code == "procedure-field-missing"}
+    for fault in (*kind.check(document), *_used(document)):
+        above = {fault.at[:length] for length in range(len(fault.at) + 1)}
+        if not above & (taken - missing) and fault.at not in missing:
+            yield fault
 
 
 def warnings(procedure: Procedure) -> tuple[Fault, ...]:

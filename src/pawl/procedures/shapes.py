@@ -10,9 +10,11 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from pawl.problems import Fault, Place
+from pawl.procedures.words import shown
 
 _EXPECTED = {
     "string_type": "a text",
+    "string_unicode": "a text that UTF-8 can hold",
     "int_type": "a whole number",
     "int_from_float": "a whole number",
     "float_type": "a number",
@@ -20,6 +22,7 @@ _EXPECTED = {
     "dict_type": "a mapping",
     "model_type": "a mapping",
     "model_attributes_type": "a mapping",
+    "mapping_type": "a mapping",
     "tuple_type": "a list",
     "list_type": "a list",
 }
@@ -38,13 +41,18 @@ def shape_faults(error: ValidationError, model: type[BaseModel], *, prefix: str)
 
 def _faults(error: ValidationError, model: type[BaseModel], prefix: str) -> Iterator[Fault]:
     for found in error.errors(include_url=False):
-        at: Place = tuple(part for part in found["loc"] if part != "[key]")
+        loc = found["loc"]
+        at: Place = loc[:-1] if loc and loc[-1] == "[key]" else loc
         if found["type"] == "extra_forbidden":
             known = _fields(model, at[:-1])
             close = get_close_matches(str(at[-1]), known, n=1)
             hint = f"did you mean {close[0]}?" if close else f"known here: {', '.join(known)}" if known else None
             yield Fault(
-                code=f"{prefix}-field-unknown", message=f"unknown field {at[-1]}", at=at, on_key=True, hint=hint
+                code=f"{prefix}-field-unknown",
+                message=f"unknown field {str(at[-1])[:120]}",
+                at=at,
+                on_key=True,
+                hint=hint,
             )
         elif found["type"] == "missing":
             where = f" in {_name(at[:-1])}" if at[:-1] else ""
@@ -54,36 +62,31 @@ def _faults(error: ValidationError, model: type[BaseModel], prefix: str) -> Iter
 
 
 def _sentence(found: ErrorDetails) -> str:
-    kind, context = found["type"], found.get("ctx", {})
-    if kind in _EXPECTED:
-        return f"expected {_EXPECTED[kind]}, found {shown(found['input'])}"
-    if kind == "literal_error":
-        return f"expected {context['expected']}, found {shown(found['input'])}"
-    if kind == "value_error":
-        return str(context["error"])
-    if kind in {"too_short", "string_too_short"}:
-        return "must not be empty"
-    if kind in {"too_long", "string_too_long"}:
-        return f"has more than {context['max_length']} entries or characters"
-    message: str = found["msg"]
-    return message[:1].lower() + message[1:]
-
-
-def shown(value: Any) -> str:
-    """Return a short form of a value for a sentence."""
-    if value is None:
-        return "nothing"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return f"the number {value}"
-    if isinstance(value, str):
-        return f"the text {value[:60]!r}"
-    return "a mapping" if isinstance(value, dict) else "a list"
+    kind, context, value = found["type"], found.get("ctx", {}), found["input"]
+    match kind:
+        case "literal_error":
+            text = f"expected {context['expected']}, found {shown(value)}"
+        case "value_error":
+            text = str(context["error"])
+        case "too_short" | "string_too_short":
+            text = "must not be empty"
+        case "too_long":
+            text = f"has more than {context['max_length']} entries"
+        case "string_too_long":
+            text = f"has more than {context['max_length']} characters"
+        case "greater_than_equal":
+            text = f"must be at least {context['ge']}, found {shown(value)}"
+        case "less_than_equal":
+            text = f"must be at most {context['le']}, found {shown(value)}"
+        case "string_pattern_mismatch":
+            text = f"{shown(value)} does not match {context['pattern']}"
+        case _:
+            text = f"expected {_EXPECTED.get(kind, 'something else')}, found {shown(value)}"
+    return text
 
 
 def _name(at: Place) -> str:
-    words = [str(part) for part in at]
+    words = [str(part)[:120] for part in at]
     return ".".join(words) if words else "the document"
 
 
