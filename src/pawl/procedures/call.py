@@ -9,6 +9,7 @@ from typing import Any
 from pawl.problems import Fault
 from pawl.procedures.procedure import Procedure
 from pawl.procedures.schema import Validator, compile_schema
+from pawl.procedures.words import shown
 
 DEFAULT_HINTS: Mapping[str, bool] = {
     "readOnlyHint": False,
@@ -22,8 +23,9 @@ DEFAULT_HINTS: Mapping[str, bool] = {
 def check_call(tool: Procedure, arguments: Any) -> tuple[Fault, ...]:
     """Return everything that is wrong with the arguments of a call, each at its place in them."""
     if not isinstance(arguments, Mapping):
-        return (Fault(code="call-invalid", message="the arguments of a call are an object"),)
-    return _validator(tool, "inputSchema").faults(arguments, code="call-invalid")
+        message = f"expected the arguments of a call, which are a mapping, found {shown(arguments)}"
+        return (Fault(code="call-invalid", message=message),)
+    return _validator(tool, "inputSchema").faults(dict(arguments), code="call-invalid")
 
 
 def check_result(tool: Procedure, result: Any) -> tuple[Fault, ...]:
@@ -45,6 +47,6 @@ def effective_hints(tool: Procedure) -> Mapping[str, bool]:
     return {name: default if given.get(name) is None else given[name] for name, default in DEFAULT_HINTS.items()}
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=256)
 def _validator(tool: Procedure, which: str) -> Validator:
     return compile_schema(tool.spec[which])

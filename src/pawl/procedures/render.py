@@ -15,10 +15,8 @@ from pawl.problems import Fault
 from pawl.procedures.procedure import Procedure
 from pawl.procedures.schema import Validator, closed, compile_schema, fill_defaults
 from pawl.procedures.template import TEMPLATES
+from pawl.procedures.template_simple import MAX_RENDERED
 from pawl.procedures.tokens import estimate
-
-MAX_RENDERED = 4 * 1024 * 1024
-"""Characters of all messages together."""
 
 
 class BadInputs(Faulty):
@@ -34,20 +32,29 @@ class Rendered:
     token_method: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Inputs:
+    """What a prompt takes, compiled."""
+
+    schema: Mapping[str, Any]
+    declared: frozenset[str]
+    validator: Validator
+
+
 def render(procedure: Procedure, inputs: Mapping[str, Any]) -> Rendered:
     """Return the messages of a prompt; raises ``BadInputs`` with every wrong input, ``Faulty`` beyond a bound."""
     spec = procedure.spec
-    schema = _inputs_schema(procedure)
-    values = fill_defaults(schema, dict(inputs))
-    faults = _validator(procedure).faults(values, code="input-invalid")
-    if faults:
-        raise BadInputs(faults)
-    declared = frozenset(schema.get("properties") or {})
+    takes = _inputs(procedure)
+    values = _checked(takes, inputs)
     template = TEMPLATES[spec.get("template", "simple")]
     messages: list[Mapping[str, str]] = []
     size = tokens = 0
     for message in spec["messages"]:
-        content = template.render(message["content"], declared, values)
+        try:
+            content = template.render(message["content"], takes.declared, values)
+        except ValueError as error:
+            text = f"an input has no JSON form that keeps it exactly: {error}"
+            raise BadInputs((Fault(code="input-invalid", message=text),)) from None
         size += len(content)
         if size > MAX_RENDERED:
             text = f"the rendered prompt has more than {MAX_RENDERED} characters"
@@ -58,6 +65,18 @@ def render(procedure: Procedure, inputs: Mapping[str, Any]) -> Rendered:
     return Rendered(messages=tuple(messages), tokens=tokens, token_method="estimate")  # noqa: S106 - no secret
 
 
+def _checked(takes: _Inputs, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not isinstance(inputs, Mapping):
+        raise BadInputs((Fault(code="input-invalid", message="the inputs of a prompt are a mapping"),))
+    values: Mapping[str, Any] = fill_defaults(takes.schema, dict(inputs))
+    faults = takes.validator.faults(
+        values, code="input-invalid", missing="input-missing", undeclared="input-undeclared"
+    )
+    if faults:
+        raise BadInputs(faults)
+    return values
+
+
 def _check_budget(spec: Mapping[str, Any], tokens: int) -> None:
     most = (spec.get("budget") or {}).get("tokens")
     if most is not None and tokens > most:
@@ -65,10 +84,8 @@ def _check_budget(spec: Mapping[str, Any], tokens: int) -> None:
         raise Faulty((Fault(code="prompt-budget", message=message),))
 
 
-def _inputs_schema(procedure: Procedure) -> Mapping[str, Any]:
-    return closed(procedure.spec.get("inputs") or {})
-
-
-@lru_cache(maxsize=1_024)
-def _validator(procedure: Procedure) -> Validator:
-    return compile_schema(_inputs_schema(procedure))
+@lru_cache(maxsize=256)
+def _inputs(procedure: Procedure) -> _Inputs:
+    schema = closed(procedure.spec.get("inputs") or {})
+    declared = frozenset(schema.get("properties") or {})
+    return _Inputs(schema=schema, declared=declared, validator=compile_schema(schema))

@@ -4,18 +4,21 @@
   mappings and lists, comparisons, and/or/not/in, ``~``, a few tests and filters. Everything else is refused when the
   file is read: calls, arithmetic, attributes of objects, set, include, import, macro, ...
 - A value is put in as it is, or as canonical JSON if it is no text; nothing is escaped.
-- Loop turns, the size of what a filter makes, and the size of the output are bounded while rendering.
+- Loop turns, the size of what a filter makes, the characters that filters and comparisons look at, and the size of
+  the output are bounded while rendering.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
-from jinja2 import StrictUndefined, Template, TemplateError, meta, nodes, pass_context
+from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, meta, nodes, pass_context
 from jinja2.runtime import Context, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.visitor import NodeTransformer
 
 from pawl.errors import Faulty
 from pawl.problems import Fault
@@ -24,8 +27,14 @@ from pawl.procedures.interpolation import as_text
 MAX_TURNS = 100_000
 MAX_SIZE = 4 * 1024 * 1024
 """Characters of the output, and of what any filter makes."""
+MAX_WORK = 100_000_000
+"""Characters and items that filters, joins and comparisons of one rendering look at and make."""
+MAX_PARTS = 10_000
+"""Nodes of one template."""
 MAX_NUMBER = 1_000
 MAX_JOINS = 64
+_ITEM = 32
+"""What looking at one item costs, in characters."""
 _BUDGET = "pawl budget"
 """A variable that no template can name, because of its blank."""
 
@@ -122,16 +131,67 @@ def _json_text(value: str) -> str:
 @pass_context
 def _counted(context: Context, value: Any) -> Iterator[Any]:
     """Count the turns of every loop of one rendering together."""
-    budget: list[int] = context.parent[_BUDGET]
+    budget: _Budget = context.parent[_BUDGET]
     if isinstance(value, Undefined):
         str(value)
     if not isinstance(value, Sequence) or isinstance(value, str):
         raise _TooMuch("a for goes over lists only")
     for item in value:
-        budget[0] -= 1
-        if budget[0] < 0:
+        budget.turns -= 1
+        if budget.turns < 0:
             raise _TooMuch(f"its loops turn more than {MAX_TURNS} times")
         yield item
+
+
+@pass_context
+def _charged(context: Context, value: Any) -> Any:
+    """Count what an operation is about to look at, or has made; the value goes through unchanged."""
+    budget: _Budget = context.parent[_BUDGET]
+    waiting = [value]
+    while waiting:
+        here = waiting.pop()
+        budget.work -= len(here) + _ITEM if isinstance(here, str) else _ITEM
+        if budget.work < 0:
+            raise _TooMuch(f"its filters and comparisons look at more than {MAX_WORK} characters")
+        if isinstance(here, dict):
+            waiting += [*here, *here.values()]
+        elif isinstance(here, list | tuple):
+            waiting += here
+    return value
+
+
+class _Budget:
+    """What one rendering may still do."""
+
+    __slots__ = ("turns", "work")
+
+    def __init__(self) -> None:
+        self.turns = MAX_TURNS
+        self.work = MAX_WORK
+
+
+class _Charging(NodeTransformer):
+    """Puts ``_charged`` around what filters, joins and comparisons take, and around what they make."""
+
+    def visit_Filter(self, node: nodes.Filter) -> nodes.Node:  # noqa: N802 - jinja2 finds it by this name
+        self.generic_visit(node)
+        node.node = _wrapped(node.node, "_charged") if node.node is not None else None
+        return _wrapped(node, "_charged")
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802
+        self.generic_visit(node)
+        return _wrapped(node, "_charged")
+
+    def visit_Compare(self, node: nodes.Compare) -> nodes.Node:  # noqa: N802
+        self.generic_visit(node)
+        node.expr = _wrapped(node.expr, "_charged")
+        for operand in node.ops:
+            operand.expr = _wrapped(operand.expr, "_charged")
+        return node
+
+
+def _wrapped(node: nodes.Node, name: str) -> nodes.Filter:
+    return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
 
 
 class _Environment(ImmutableSandboxedEnvironment):
@@ -161,7 +221,7 @@ def _environment() -> _Environment:
         cache_size=0,
     )
     built_in = {name: environment.filters[name] for name in _BUILT_IN}
-    environment.filters = {**built_in, **_FILTERS, "_counted": _counted}
+    environment.filters = {**built_in, **_FILTERS, "_counted": _counted, "_charged": _charged}
     environment.tests = {name: environment.tests[name] for name in _TESTS}
     environment.globals = {}
     return environment
@@ -176,7 +236,10 @@ def check(text: str, declared: frozenset[str], guaranteed: frozenset[str]) -> tu
         return (Fault(code="template-forbidden", message="a carriage return: Jinja2 would change it", hint="use LF"),)
     try:
         tree = _ENVIRONMENT.parse(text)
-        faults = [fault for node in _walk(tree) if (fault := _forbidden(node)) is not None]
+        parts = list(islice(_walk(tree), MAX_PARTS + 1))
+        faults = [fault for node in parts if (fault := _forbidden(node)) is not None]
+        if len(parts) > MAX_PARTS:
+            faults = [Fault(code="template-bounds", message=f"the template has more than {MAX_PARTS} parts")]
         if not faults:
             unknown = meta.find_undeclared_variables(tree) - declared
             faults += [
@@ -186,11 +249,14 @@ def check(text: str, declared: frozenset[str], guaranteed: frozenset[str]) -> tu
         if not faults:
             faults += _unguarded(tree, declared - guaranteed)
             _compiled(text)
-    except (TemplateError, RecursionError, SyntaxError, ValueError, MemoryError) as error:
-        line = getattr(error, "lineno", None)
-        where = f" in line {line}" if line else ""
-        message = f"the template does not read{where}: {str(error).splitlines()[0][:200] if str(error) else 'too deep'}"
+    except TemplateSyntaxError as error:
+        message = f"the template does not read in line {error.lineno}: {(error.message or '')[:200]}"
         return (Fault(code="template-syntax", message=message),)
+    except (RecursionError, SyntaxError, MemoryError):
+        message = "the template is nested more deeply than it can be compiled"
+        return (Fault(code="template-syntax", message=message),)
+    except (TemplateError, ValueError) as error:
+        return (Fault(code="template-syntax", message=f"the template does not read: {str(error)[:200]}"),)
     return tuple(faults)
 
 
@@ -206,7 +272,7 @@ def render(text: str, declared: frozenset[str], values: Mapping[str, Any]) -> st
     try:
         chunks = []
         size = 0
-        for chunk in _compiled(text).generate({**values, _BUDGET: [MAX_TURNS]}):
+        for chunk in _compiled(text).generate({**values, _BUDGET: _Budget()}):
             size += len(chunk)
             if size > MAX_SIZE:
                 raise _TooMuch(f"it makes more than {MAX_SIZE} characters")  # noqa: TRY301 - one way out for all
@@ -228,8 +294,9 @@ def check_once(text: str, declared: frozenset[str]) -> tuple[Fault, ...]:
 @lru_cache(maxsize=1_024)
 def _compiled(text: str) -> Template:
     tree = _ENVIRONMENT.parse(text)
+    _Charging().visit(tree)
     for loop in tree.find_all(nodes.For):
-        loop.iter = nodes.Filter(loop.iter, "_counted", [], [], None, None, lineno=loop.lineno)
+        loop.iter = _wrapped(loop.iter, "_counted")
     return _ENVIRONMENT.from_string(tree)
 
 

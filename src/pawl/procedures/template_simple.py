@@ -14,11 +14,20 @@ from pawl.errors import Faulty
 from pawl.problems import Fault
 from pawl.procedures.interpolation import as_text
 
-_PLACEHOLDER = re.compile(r"\{\{[ \t]*([A-Za-z_][A-Za-z0-9_-]*)[ \t]*\}\}")
+MAX_RENDERED = 4 * 1024 * 1024
+"""Characters of all messages together, and of what is put into one."""
+_PLACEHOLDER = re.compile(r"\{\{([^{}\n]*)\}\}")
+"""Any name that is declared counts, so whatever could be one is looked at; linear, since nothing in it overlaps."""
+_SINGLE_NAME = re.compile(r"[^\W\d][\w-]*")
+_BLANKS = " \t"
 
 
 def used(text: str, declared: frozenset[str]) -> frozenset[str]:
-    return frozenset(name for name in _PLACEHOLDER.findall(text) if name in declared)
+    return declared.intersection(_names(text))
+
+
+def _names(text: str) -> list[str]:
+    return [inside.strip(_BLANKS) for inside in _PLACEHOLDER.findall(text)]
 
 
 def check(text: str, declared: frozenset[str], guaranteed: frozenset[str]) -> tuple[Fault, ...]:
@@ -33,26 +42,36 @@ def check(text: str, declared: frozenset[str], guaranteed: frozenset[str]) -> tu
 
 
 def warn(text: str, declared: frozenset[str]) -> tuple[Fault, ...]:
-    unknown = dict.fromkeys(name for name in _PLACEHOLDER.findall(text) if name not in declared)
-    return tuple(
-        Fault(
-            code="prompt-placeholder-unknown",
-            message=f"{{{{ {name} }}}} is no declared input and stays as it is",
-            severity="warning",
-        )
-        for name in unknown
-    )
+    unknown = dict.fromkeys(name for name in _names(text) if name not in declared and _SINGLE_NAME.fullmatch(name))
+    return tuple(_unknown(name, declared) for name in unknown)
+
+
+def _unknown(name: str, declared: frozenset[str]) -> Fault:
+    from difflib import get_close_matches  # noqa: PLC0415 - only where something may be wrong
+
+    close = get_close_matches(name, sorted(declared), n=1)
+    message = f"{{{{ {name[:120]} }}}} is no declared input and stays as it is"
+    hint = f"did you mean {close[0]}?" if close else None
+    return Fault(code="prompt-placeholder-unknown", message=message, severity="warning", hint=hint)
 
 
 def render(text: str, declared: frozenset[str], values: Mapping[str, Any]) -> str:
     """Return the text with declared names replaced; ``Faulty`` where one that is printed has no value."""
 
+    room = MAX_RENDERED
+
     def put(found: re.Match[str]) -> str:
-        name = found.group(1)
+        name = found.group(1).strip(_BLANKS)
         if name not in declared:
             return found.group()
         if name not in values:
             raise Faulty((Fault(code="input-missing", message=f"{name} is printed and was not given", at=(name,)),))
-        return as_text(values[name])
+        value = as_text(values[name])
+        nonlocal room
+        room -= len(value)
+        if room < 0:
+            message = f"more than {MAX_RENDERED} characters would be put into one message"
+            raise Faulty((Fault(code="prompt-too-large", message=message),))
+        return value
 
     return _PLACEHOLDER.sub(put, text)
