@@ -41,6 +41,8 @@ class Condition:
     parts: tuple[tuple[str, Schema], ...] = ()
     plain: str = ""
     opaque: bool = False
+    alone: Source | None = None
+    """The condition as a schema of its own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +52,8 @@ class Choice:
     keyword: str
     branches: tuple[Schema, ...]
     spot: Spot
+    alone: Source
+    """The choice as a schema of its own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -146,7 +146,7 @@ class Forms:
         kinds = facts.kinds
         for choice in facts.choices:
             parts = tuple((str(index), branch) for index, branch in enumerate(choice.branches))
-            found.append(Condition(choice.keyword, ALL_KINDS, choice.spot, parts))
+            found.append(Condition(choice.keyword, ALL_KINDS, choice.spot, parts, alone=choice.alone))
             if narrow:
                 kinds &= frozenset().union(*[self.form(branch).kinds for branch in choice.branches])
         return replace(facts, kinds=kinds, choices=[], conditions=[*facts.conditions, *found])

@@ -215,7 +215,7 @@ def _conditions(facts: Facts, source: Source, keyword: Keyword) -> None:
     if name in ("anyOf", "oneOf"):
         if len(value) > 1:
             branches = tuple((source.child(*keyword.suffix, index),) for index in range(len(value)))
-            facts.choices.append(Choice(name, branches, source.spot(*keyword.suffix)))
+            facts.choices.append(Choice(name, branches, source.spot(*keyword.suffix), source.only({name: value}, name)))
         return
     if name in ("dependentRequired", "dependentSchemas", "dependencies"):
         facts.conditions += _dependent(source, keyword)
@@ -224,18 +224,22 @@ def _conditions(facts: Facts, source: Source, keyword: Keyword) -> None:
     if name == "if":
         parts = tuple((part, (source.child(part),)) for part in ("if", "then", "else") if part in source.raw)
         if len(parts) > 1:
-            found = Condition(name, ALL_KINDS, source.spot(name), parts)
+            alone = source.only({part: source.raw[part] for part, _ in parts}, name)
+            found = Condition(name, ALL_KINDS, source.spot(name), parts, alone=alone)
     elif name == "contains":
         new = source.document.dialect != "draft-07"
         least, most = (source.raw.get("minContains", 1), source.raw.get("maxContains")) if new else (1, None)
         if least or most is not None:
             plain = json.dumps([float(least), None if most is None else float(most)])
-            found = Condition(name, _ARRAY, source.spot(name), ((name, (source.child(name),)),), plain)
+            words = {word: source.raw[word] for word in (name, "minContains", "maxContains") if word in source.raw}
+            parts = ((name, (source.child(name),)),)
+            found = Condition(name, _ARRAY, source.spot(name), parts, plain, alone=source.only(words, name))
     elif name in _CONDITIONS:
         schema = (source.child(name),) if name != "$dynamicRef" else ()
         if name != "propertyNames" or not is_anything(schema):
             opaque = name == "$dynamicRef"
-            found = Condition(name, _CONDITIONS[name], source.spot(name), ((name, schema),), opaque=opaque)
+            alone = source.only({name: value}, name)
+            found = Condition(name, _CONDITIONS[name], source.spot(name), ((name, schema),), opaque=opaque, alone=alone)
     if found is not None:
         facts.conditions.append(found)
 
@@ -244,13 +248,15 @@ def _dependent(source: Source, keyword: Keyword) -> list[Condition]:
     found = []
     for name, value in keyword.value.items():
         spot = source.spot(*keyword.suffix, name)
+        alone = source.only({keyword.name: {name: value}}, name)
         if isinstance(value, list):
             if value:
                 plain = json.dumps([name, sorted(set(value))])
-                found.append(Condition("dependentRequired", _OBJECT, spot, plain=plain))
+                found.append(Condition("dependentRequired", _OBJECT, spot, plain=plain, alone=alone))
         elif value is not True and value != {}:
             schema = (source.child(*keyword.suffix, name),)
-            found.append(Condition("dependentSchemas", _OBJECT, spot, ((name, schema),), json.dumps(name)))
+            parts = ((name, schema),)
+            found.append(Condition("dependentSchemas", _OBJECT, spot, parts, json.dumps(name), alone=alone))
     return found
 
 

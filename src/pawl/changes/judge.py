@@ -5,6 +5,7 @@ It answers None where it cannot say. Patterns run in linear time, formats are no
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
@@ -34,6 +35,14 @@ class Judge:
             unsure = unsure or answer is None
         return None if unsure else True
 
+    def refuses(self, cut: Source, value: Any) -> bool:
+        """Return whether a cut of a schema, taken alone, refuses a value."""
+        key = (id(cut.document), (*cut.at, cut.part))
+        if key not in self._validators:
+            self._validators[key] = self._compiled(cut, _addressed(cut.raw))
+        validator = self._validators[key]
+        return validator is not None and not validator.is_valid(value)
+
     def _accepts(self, source: Source, value: Any) -> bool | None:
         if isinstance(source.raw, bool):
             return source.raw
@@ -41,11 +50,12 @@ class Judge:
             return None
         key = (id(source.document), source.at)
         if key not in self._validators:
-            self._validators[key] = self._compiled(source)
+            reference = {"$ref": f"{_ADDRESS}#{quote(pointer(source.at), safe='/~')}"}
+            self._validators[key] = self._compiled(source, reference)
         validator = self._validators[key]
         return None if validator is None else bool(validator.is_valid(value))
 
-    def _compiled(self, source: Source) -> Any:
+    def _compiled(self, source: Source, schema: Any) -> Any:
         document = source.document
         if document.dialect is None:
             return None
@@ -57,7 +67,7 @@ class Judge:
                 registry = jsonschema_rs.Registry([(_ADDRESS, document.root)], draft=draft)
                 self._registries[id(document)] = (document, registry)
             return kind(
-                {"$ref": f"{_ADDRESS}#{quote(pointer(source.at), safe='/~')}"},
+                schema,
                 registry=self._registries[id(document)][1],
                 pattern_options=jsonschema_rs.RegexOptions(),
                 offline=True,
@@ -65,6 +75,16 @@ class Judge:
             )
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, RecursionError):
             return None
+
+
+def _addressed(raw: Any) -> Any:
+    """Return a cut of a schema with its references pointing into the whole."""
+    if isinstance(raw, Mapping):
+        return {
+            key: f"{_ADDRESS}{value}" if key == "$ref" and isinstance(value, str) else _addressed(value)
+            for key, value in raw.items()
+        }
+    return [_addressed(item) for item in raw] if isinstance(raw, list) else raw
 
 
 @lru_cache(maxsize=512)

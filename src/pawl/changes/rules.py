@@ -85,13 +85,13 @@ SCHEMA_RULES: Mapping[str, Rule] = {
     "property-required:added": Rule(
         input="major",
         output="minor",
-        direction="adds",
+        direction="both",
         reasons=("calls without the new {name} are refused", "the new {name} is always in the answer"),
     ),
     "property-required:added-closed": Rule(
         input="major",
         output="major",
-        direction="adds",
+        direction="both",
         reasons=("calls without the new {name} are refused", "consumers of the old version refuse {name}"),
     ),
     "property-optional": _widens("calls without {name} are now legal", "{name} can be missing from the answer"),
@@ -104,7 +104,7 @@ SCHEMA_RULES: Mapping[str, Rule] = {
     "property-renamed": Rule(
         input="major",
         output="major",
-        direction="adds",
+        direction="both",
         reasons=(
             "{old} is now called {new}: calls that send {old} no longer reach it",
             "{old} is now called {new}: who reads {old} finds nothing",
@@ -119,8 +119,8 @@ SCHEMA_RULES: Mapping[str, Rule] = {
     "type-widened": _widens("{new} is accepted where {old} was", "answers may be {new} where {old} was promised"),
     "type-narrowed": _narrows("only {new} is accepted where {old} was", "answers are {new} where {old} was promised"),
     "type-changed": _both("{new} is accepted in place of {old}", "answers are {new} in place of {old}"),
-    "enum-widened": _widens("{new} is now accepted", "answers may be {new}, which the old version excluded"),
-    "enum-narrowed": _narrows("{old} is refused", "{old} is no longer given"),
+    "enum-widened": _widens("now accepted: {new}", "answers may now be: {new}"),
+    "enum-narrowed": _narrows("now refused: {old}", "no longer given: {old}"),
     "enum-order": _text("the same values in another order or spelling; a model may prefer the first"),
     "bound-relaxed": _widens(
         "{keyword} goes from {old} to {new}: more is accepted",

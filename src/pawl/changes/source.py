@@ -114,6 +114,10 @@ class Source:
         raw = {key: value for key, value in self.raw.items() if key not in keywords}
         return Source(self.document, self.at, self.use, raw, part=f"{self.part}-{'-'.join(sorted(keywords))}")
 
+    def only(self, raw: Mapping[str, Any], part: str) -> Source:
+        """Return a cut of this schema, for the judge alone."""
+        return Source(self.document, self.at, self.use, raw, part=f"{self.part}+{part}")
+
     def target(self) -> Source | None:
         """Return what ``$ref`` points to, used from here; None if it points to nothing."""
         found = resolve_pointer(self.document.root, self.raw["$ref"])

@@ -7,7 +7,7 @@ own check, at the place or as a whole, is dropped; that never changes a level.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -211,16 +211,28 @@ class Witnesses:
         self.accepts = sampler.forms.judge.accepts
         self.old, self.new = old, new
 
-    def find(self, trail: Trail, old: Schema, new: Schema, *, narrows: bool) -> Any:
+    def find(
+        self,
+        trail: Trail,
+        old: Schema,
+        new: Schema,
+        *,
+        narrows: bool,
+        shows: Callable[[Any], bool],
+        hints: Iterable[Any],
+    ) -> Any:
         """Return an instance on one side only that differs at the place where ``old`` and ``new`` stand, or ``ABSENT``.
 
-        ``narrows``: it is valid under the old side, else under the new one.
+        ``narrows``: it is valid under the old side, else under the new one. ``shows``: whether a value at the place
+        has to do with the change in question. ``hints`` are tried first.
         """
         wide, narrow = (old, new) if narrows else (new, old)
         roots = (self.old, self.new) if narrows else (self.new, self.old)
         tries = 0
-        for value in self.sampler.pool(wide, narrow):
+        for value in (*hints, *self.sampler.pool(wide, narrow)):
             self.sampler.forms.effort.spend(1)
+            if value is ABSENT or not shows(value):
+                continue
             if self.accepts(wide, value) is not True or self.accepts(narrow, value) is not False:
                 continue
             tries += 1
@@ -318,7 +330,7 @@ def _as_json(number: Fraction) -> int | float | None:
 
 
 def _fits_number(facts: Facts, value: float) -> bool:
-    number = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    number = Fraction(repr(value))
     low, high = facts.low, facts.high
     if facts.step is not None and (number / facts.step).denominator != 1:
         return False
@@ -332,9 +344,9 @@ def _texts(every: list[Facts]) -> Iterator[str]:
         for name in ("examples", "default"):
             for spot in facts.notes.get(name, ()):
                 yield from (text for text in _listed(spot.value) if isinstance(text, str))
-    lengths = {
-        edge + by for facts in every for edge in (facts.min_length, facts.max_length) if edge for by in (0, 1, -1)
-    }
+    limits = [facts.min_length for facts in every]
+    limits += [facts.max_length for facts in every if facts.max_length is not None]
+    lengths = {limit + by for limit in limits for by in (0, 1, -1)}
     yield _TEXTS[0]
     for length in sorted(lengths):
         if 0 <= length <= MAX_LENGTH:

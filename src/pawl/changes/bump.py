@@ -1,0 +1,47 @@
+"""Which version a change asks for.
+
+A pre-release of X.Y.Z is judged as X.Y.Z; between two versions of one X.Y.Z nothing is required but to be higher. 0.y.z
+has no exemption: what breaks 0.3.0 is 1.0.0.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TypeAlias
+
+from pawl.changes.values import Level
+from pawl.ids import Version, parse_version
+
+Numbers: TypeAlias = tuple[int, int, int]
+_VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?\Z")
+_FINAL = ("z", 0)
+
+
+def bump_ok(base: Version, new: Version, level: Level) -> bool:
+    """Return whether ``new`` is high enough above ``base`` for changes of ``level``."""
+    (before, before_stage), (after, after_stage) = _parts(base), _parts(new)
+    if level == "none":
+        return (after, after_stage) >= (before, before_stage)
+    if (after, after_stage) <= (before, before_stage):
+        return False
+    if before == after or level == "patch":
+        return True
+    return after[0] > before[0] or (level == "minor" and after[:2] > before[:2])
+
+
+def smallest_version(base: Version, level: Level) -> Version:
+    """Return the lowest final version that is high enough above ``base``; ``ValueError`` where there is none."""
+    (x, y, z), stage = _parts(base)
+    if level == "none":
+        return base
+    if stage != _FINAL:
+        return parse_version(f"{x}.{y}.{z}")
+    raised = {"major": (x + 1, 0, 0), "minor": (x, y + 1, 0), "patch": (x, y, z + 1)}[level]
+    return parse_version(".".join(str(number) for number in raised))
+
+
+def _parts(version: Version) -> tuple[Numbers, tuple[str, int]]:
+    found = _VERSION.match(parse_version(version))
+    assert found is not None  # noqa: S101 - parse_version takes nothing else
+    x, y, z, stage, number = found.groups()
+    return (int(x), int(y), int(z)), (stage, int(number)) if stage else _FINAL
