@@ -33,7 +33,7 @@ def _lines(data: Mapping[str, Any]) -> Iterator[str]:
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--prefix", help="Names begin with this, such as github for github/create_issue.")
 @click.option(
-    "--version", type=VERSION, default="0.1.0", show_default=True, help="The version of new and changed tools."
+    "--version", type=VERSION, default="0.1.0", show_default=True, help="The version of new tools; none goes down."
 )
 @click.option("--owner", help="Who answers for the tools.")
 @click.option("--skip-unusable", is_flag=True, help="Leave out tools that cannot be used, by name, and write the rest.")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pawl.errors import Faulty, InvalidError, UsageError
-from pawl.formats.mcp import Imported, compare_import, import_tools, read_tools
+from pawl.formats.mcp import Imported, Merged, import_tools, merge_import, read_tools
 from pawl.ids import parse_name
 from pawl.io.dump import yaml_bytes
 from pawl.io.files import replace
@@ -23,7 +23,7 @@ def import_mcp(
     """Write a procedure file for each MCP tool that is new or changed; one that cannot be used is refused by name.
 
     Where one is refused nothing is written, unless ``skip_unusable`` says so. Unchanged tools keep their file and
-    version, so importing the same input twice writes nothing.
+    version, so importing the same input twice writes nothing; what people added to a tool's file stays.
     """
     if prefix is not None:
         try:
@@ -38,10 +38,11 @@ def import_mcp(
     problems = _refusals(imported, file, skipped=skip_unusable)
     failed = any(problem.severity == "error" for problem in problems)
     planned = [] if failed else [_planned(session, document) for document in imported.documents]
-    for path, document, row in planned:
-        if row["state"] != "same":
-            path.parent.mkdir(parents=True, exist_ok=True)
-            replace(path, yaml_bytes(document))
+    # every text is made before the first file is written: nothing is written where one cannot be
+    files = [(path, yaml_bytes(merged.document)) for path, merged, _ in planned if merged.state != "same"]
+    for path, text in files:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace(path, text)
     rows = [row for _, _, row in planned]
     counts = {state: sum(row["state"] == state for row in rows) for state in ("new", "changed", "same")}
     status: Status = "failed" if failed else "done" if counts["new"] + counts["changed"] else "unchanged"
@@ -62,12 +63,19 @@ def _refusals(imported: Imported, file: Path, *, skipped: bool) -> tuple[Problem
     return tuple(rows)
 
 
-def _planned(session: Session, document: dict[str, Any]) -> tuple[Path, dict[str, Any], dict[str, Any]]:
+def _planned(session: Session, document: dict[str, Any]) -> tuple[Path, Merged, dict[str, Any]]:
     workspace = session.workspace
     name = parse_name(document["name"])
     path = workspace.procedure_file(name)
-    state = compare_import(_existing(session, path), document)
-    return path, document, {"name": name, "state": state, "path": workspace.relative(path)}
+    where = workspace.relative(path)
+    try:
+        merged = merge_import(_existing(session, path), document)
+    except Faulty as error:
+        problems = tuple(
+            Problem(code=fault.code, message=fault.message, path=where, hint=fault.hint) for fault in error.faults
+        )
+        raise InvalidError(f"{where} is not replaced; nothing was written", problems=problems) from None
+    return path, merged, {"name": name, "state": merged.state, "path": where}
 
 
 def _existing(session: Session, path: Path) -> dict[str, Any] | None:
