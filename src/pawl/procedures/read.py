@@ -56,8 +56,9 @@ def _every_fault(document: dict[str, Any], kind: Kind) -> Iterator[Fault]:
         kind.model.model_validate(document)
     except ValidationError as error:
         shape = shape_faults(error, kind.model, prefix="procedure")
-    yield from first
-    yield from (fault for fault in shape if fault.at not in taken)
+    unknown = {fault.at for fault in shape if fault.on_key}
+    yield from (fault for fault in first if fault.at not in unknown)
+    yield from (fault for fault in shape if fault.at not in taken - unknown)
     taken |= {fault.at for fault in shape if not fault.on_key}
     missing = {fault.at for fault in shape if fault.code == "procedure-field-missing"}
     for fault in (*kind.check(document), *_used(document)):

@@ -42,7 +42,8 @@ def shape_faults(error: ValidationError, model: type[BaseModel], *, prefix: str)
 def _faults(error: ValidationError, model: type[BaseModel], prefix: str) -> Iterator[Fault]:
     for found in error.errors(include_url=False):
         loc = found["loc"]
-        at: Place = loc[:-1] if loc and loc[-1] == "[key]" else loc
+        of_key = loc[-1:] == ("[key]",) and loc[-2:-1] == (found["input"],)
+        at: Place = loc[:-1] if of_key else loc
         if found["type"] == "extra_forbidden":
             known = _fields(model, at[:-1])
             close = get_close_matches(str(at[-1]), known, n=1)
