@@ -145,7 +145,8 @@ def _withdraw(state: _Fold, record: Record) -> None:
     ref = parse_ref(record.body["ref"])
     level: WithdrawalLevel = record.body["level"]
     before = state.withdrawals.get(ref)
-    if ref not in state.published or (before and LEVELS.index(level) <= LEVELS.index(before.level)):
+    rank = LEVELS.index(level)
+    if ref not in state.published or (before and rank <= LEVELS.index(before.level)):
         raise ValueError(f"{ref} cannot become {level}")
     state.withdrawals[ref] = Withdrawal(
         level=level, reason=record.reason or "", actor=record.actor, at=record.at, serial=record.serial

@@ -180,7 +180,8 @@ def read_projection(data: bytes, channel: Channel, newest: Record) -> ChannelSta
         )
         if projection(state) != fields or fields["channel"] != channel:
             raise ValueError("it holds other fields than it should")  # noqa: TRY301 - one way out for all
-        if state.head != newest.head or state_digest(state) != newest.body["state"]:
+        vouched = (newest.head, newest.body["state"], newest.body["registry"])
+        if (state.head, state_digest(state), state.registry.as_dict()) != vouched:
             raise ValueError(f"record {newest.serial} of the journal does not vouch for it")  # noqa: TRY301
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         message = f"registry/channels/{channel}.json is not what the journal of {channel} says: {error}"
