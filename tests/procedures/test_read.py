@@ -338,10 +338,8 @@ def put(document: Any, at: Place, value: Any) -> None:
             document = document[part]
         except (KeyError, IndexError, TypeError):
             return
-    if isinstance(document, dict) or (
-        isinstance(document, list) and isinstance(at[-1], int) and at[-1] < len(document)
-    ):
-        document[at[-1]] = value
+    if isinstance(document, dict) or (isinstance(document, list) and isinstance(last, int) and last < len(document)):
+        document[last] = value
 
 
 @given(JSON)

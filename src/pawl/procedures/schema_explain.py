@@ -48,7 +48,9 @@ def _sentence(error: Any) -> str:
     several = type(kind).__name__.endswith("OneOfMultipleValid")
     match kind.name:
         case "type":
-            text = f"expected {' or '.join(TYPES.get(name, name) for name in kind.types)}, found {found}"
+            text = (
+                f"expected {' or '.join(words for name, words in TYPES.items() if name in kind.types)}, found {found}"
+            )
         case "enum":
             text = f"expected one of {listed(_scalar(option) for option in kind.options)}; found {found}"
         case "const":

@@ -23,6 +23,7 @@ from jinja2.visitor import NodeTransformer
 from pawl.errors import Faulty
 from pawl.problems import Fault
 from pawl.procedures.interpolation import as_text
+from pawl.procedures.template_guards import unguarded
 
 MAX_TURNS = 100_000
 MAX_SIZE = 4 * 1024 * 1024
@@ -66,13 +67,7 @@ _LOOP = frozenset({"index", "first", "last"})
 
 
 class _TooMuch(Exception):  # noqa: N818 - never leaves this module
-    """A bound was exceeded; the text says which."""
-
-
-def _sized(text: str) -> str:
-    if len(text) > MAX_SIZE:
-        raise _TooMuch(f"it makes more than {MAX_SIZE} characters")
-    return text
+    """A bound was exceeded."""
 
 
 def _text(value: Any) -> str:
@@ -89,7 +84,10 @@ def _replace(value: Any, old: str, new: str) -> str:
 
 
 def _join(value: Iterable[Any], separator: str = "") -> str:
-    return _sized(separator.join(_text(item) for item in value))
+    texts = [_text(item) for item in value]
+    if sum(map(len, texts)) + len(separator) * len(texts) > MAX_SIZE:
+        raise _TooMuch(f"join makes more than {MAX_SIZE} characters")
+    return separator.join(texts)
 
 
 def _indent(value: Any, width: int = 4, first: bool = False, blank: bool = False) -> str:
@@ -112,8 +110,11 @@ def _unique(value: Sequence[Any]) -> list[Any]:
     return found
 
 
-_BUILT_IN = ("default", "length", "lower", "upper", "trim", "round", "first", "last", "sort")
+_BUILT_IN = ("default", "length", "round", "first", "last", "sort")
 _FILTERS: Mapping[str, Callable[..., Any]] = {
+    "lower": lambda value: _text(value).lower(),
+    "upper": lambda value: _text(value).upper(),
+    "trim": lambda value, characters=None: _text(value).strip(characters),
     "replace": _replace,
     "join": _join,
     "indent": _indent,
@@ -180,6 +181,7 @@ class _Charging(NodeTransformer):
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802
         self.generic_visit(node)
+        node.nodes = [_wrapped(part, "_text") for part in node.nodes]  # jinja2 would write True, not true
         return _wrapped(node, "_charged")
 
     def visit_Compare(self, node: nodes.Compare) -> nodes.Node:  # noqa: N802
@@ -221,7 +223,7 @@ def _environment() -> _Environment:
         cache_size=0,
     )
     built_in = {name: environment.filters[name] for name in _BUILT_IN}
-    environment.filters = {**built_in, **_FILTERS, "_counted": _counted, "_charged": _charged}
+    environment.filters = {**built_in, **_FILTERS, "_counted": _counted, "_charged": _charged, "_text": _text}
     environment.tests = {name: environment.tests[name] for name in _TESTS}
     environment.globals = {}
     return environment
@@ -247,7 +249,7 @@ def check(text: str, declared: frozenset[str], guaranteed: frozenset[str]) -> tu
                 for name in sorted(unknown)
             ]
         if not faults:
-            faults += _unguarded(tree, declared - guaranteed)
+            faults += unguarded(tree, declared - guaranteed)
             _compiled(text)
     except TemplateSyntaxError as error:
         message = f"the template does not read in line {error.lineno}: {(error.message or '')[:200]}"
@@ -355,46 +357,3 @@ def _lookup_fault(node: nodes.Getattr | nodes.Getitem) -> str | None:
     if isinstance(node.node, nodes.Name) and node.node.name == "loop" and name not in _LOOP:
         return f"loop has {', '.join(sorted(_LOOP))} only"
     return None
-
-
-def _unguarded(tree: nodes.Node, optional: frozenset[str]) -> Iterator[Fault]:
-    found = dict.fromkeys(_prints(tree, optional))
-    for name in found:
-        message = f"the optional input {name} is used where it may have no value"
-        hint = f"put it inside {{% if {name} is defined %}}, write {name}|default(...), or give it a default"
-        yield Fault(code="prompt-input-unguarded", message=message, hint=hint)
-
-
-def _prints(node: nodes.Node, optional: frozenset[str]) -> Iterator[str]:
-    if isinstance(node, nodes.Name):
-        if node.ctx == "load" and node.name in optional:
-            yield node.name
-        return
-    if isinstance(node, nodes.Test) and node.name == "defined":
-        return
-    if isinstance(node, nodes.Filter) and node.name == "default" and isinstance(node.node, nodes.Name):
-        for argument in node.args:
-            yield from _prints(argument, optional)
-        return
-    if isinstance(node, nodes.If):
-        yield from _prints(node.test, optional)
-        for child in node.body:
-            yield from _prints(child, optional - _defined(node.test))
-        for child in (*node.elif_, *node.else_):
-            yield from _prints(child, optional)
-        return
-    if isinstance(node, nodes.And):
-        yield from _prints(node.left, optional)
-        yield from _prints(node.right, optional - _defined(node.left))
-        return
-    for child in node.iter_child_nodes():
-        yield from _prints(child, optional)
-
-
-def _defined(test: nodes.Node) -> frozenset[str]:
-    """Return the names that surely have a value where ``test`` holds."""
-    if isinstance(test, nodes.Test) and test.name == "defined" and isinstance(test.node, nodes.Name):
-        return frozenset({test.node.name})
-    if isinstance(test, nodes.And):
-        return _defined(test.left) | _defined(test.right)
-    return frozenset()

@@ -9,12 +9,12 @@ TYPES: Mapping[str, str] = {
     "array": "a list",
     "boolean": "true or false",
     "integer": "a whole number",
-    "null": "nothing (null)",
     "number": "a number",
     "object": "a mapping",
     "string": "a text",
+    "null": "nothing (null)",
 }
-"""JSON Schema's types."""
+"""JSON Schema's types, in the order in which they are named."""
 
 
 def shown(value: Any) -> str:
