@@ -106,12 +106,15 @@ class Workspace:
         return path.relative_to(self.root).as_posix()
 
     def sources(self, folder: Path) -> Iterator[Path]:
-        """Yield every file and symbolic link below a source folder in a stable order; hidden ones are passed over."""
+        """Yield every file and symbolic link below a source folder in a stable order; hidden ones are passed over.
+
+        A folder that is named like a file is yielded too, so that whoever reads it says what it is.
+        """
         for here, folders, files in os.walk(folder):
             folders.sort()
-            links = [name for name in folders if Path(here, name).is_symlink()]
-            folders[:] = [name for name in folders if not name.startswith(".") and name not in links]
-            for name in sorted((*files, *links)):
+            no_folders = {name for name in folders if name.endswith(".yaml") or Path(here, name).is_symlink()}
+            folders[:] = [name for name in folders if not name.startswith(".") and name not in no_folders]
+            for name in sorted((*files, *no_folders)):
                 if not name.startswith("."):
                     yield Path(here, name)
 

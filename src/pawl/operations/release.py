@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,7 +49,13 @@ class _Release:
 
 def promote(session: Session, refs: Sequence[Ref], channel: Channel, options: Options) -> Report:
     """Pin exact versions on a channel, all of them or none."""
-    return _retold(lambda: _promote(session, refs, channel, options), lambda: _all_pinned(session, refs, channel))
+    try:
+        return _promote(session, refs, channel, options)
+    except ConflictError:
+        # a race that was lost against somebody who asked for the same is no conflict
+        if not _all_pinned(session, refs, channel):
+            raise
+        return _carry_through(_begin(session, channel, "promote", options, []), {})
 
 
 def _promote(session: Session, refs: Sequence[Ref], channel: Channel, options: Options) -> Report:
@@ -336,17 +342,6 @@ def _way_out(release: _Release, moves: Moves, verdict: Verdict) -> tuple[Problem
             )
         rows.append(Problem(code="way-out", severity="note", message=message, hint=command))
     return tuple(rows)
-
-
-def _retold(act: Callable[[], Report], holds: Callable[[], bool]) -> Report:
-    """Run ``act``; a race that was lost against somebody who asked for the same is no conflict."""
-    try:
-        return act()
-    except ConflictError:
-        if not holds():
-            raise
-        note = Problem(code="unchanged", severity="note", message="somebody else did the same meanwhile: nothing to do")
-        return Report(status="unchanged", problems=(note,))
 
 
 def _all_pinned(session: Session, refs: Sequence[Ref], channel: Channel) -> bool:

@@ -183,7 +183,7 @@ def _yaml_files(reading: _Reading, folder: Path) -> list[Path]:
         where = reading.workspace.relative(path)
         if path.suffix == ".yaml":
             files.append(path)
-        elif path.suffix in {".yml", ".json"}:
+        elif path.suffix.lower() in {".yaml", ".yml", ".json"}:
             message = f"{where} is not read: files here end in .yaml"
             reading.problems.append(Problem(code="file-ending", message=message, path=where, hint="rename it"))
             reading.unread.append(where)

@@ -42,6 +42,8 @@ def shape_faults(error: ValidationError, model: type[BaseModel], *, prefix: str)
 def _faults(error: ValidationError, model: type[BaseModel], prefix: str) -> Iterator[Fault]:
     for found in error.errors(include_url=False):
         loc = found["loc"]
+        if found["type"] == "too_short" and len(found["input"]) >= found["ctx"]["min_length"]:
+            continue  # only because entries are at fault, each of which is told
         of_key = loc[-1:] == ("[key]",) and loc[-2:-1] == (found["input"],)
         at: Place = loc[:-1] if of_key else loc
         if found["type"] == "extra_forbidden":
