@@ -2,7 +2,8 @@
 
 Rules: step ids are unique; the first step starts; a step makes one call or is an end; what follows a call is one
 ``then`` or one ``switch`` whose last branch is the default; targets exist; every reachable step can reach an end; a
-loop needs ``budget.max_steps``, and the shortest way to an end fits into the budget.
+loop needs ``budget.max_steps``, and the shortest way to an end fits into the budget; expressions compile and speak of
+what can be there.
 """
 
 from __future__ import annotations
@@ -12,35 +13,42 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from pawl.errors import Faulty
 from pawl.problems import Fault, Place
-from pawl.procedures.expressions import compile_expression
-from pawl.procedures.interpolation import expressions_in
+from pawl.procedures.expressions import Expression, Want, compile_expression
+from pawl.procedures.interpolation import expressions_in, interpolation_faults
+from pawl.procedures.workflow_reads import Use, read_faults
 
 CallKind: TypeAlias = Literal["tool", "prompt", "workflow"]
 CALLS: tuple[CallKind, ...] = get_args(CallKind)
 VARIABLES: Mapping[str, str] = {"inputs": "map", "result": "dyn", "steps": "map"}
-"""What a step's expressions can speak of: the inputs, the step's own result, and the newest result of every step."""
+"""What a step's expressions can speak of: the inputs, the newest result of every step, and the result that was just
+given: in a switch that of its own step, in the output of an end that of the step before it."""
 BEFORE_CALL: Mapping[str, str] = {"inputs": "map", "steps": "map"}
-"""The same before the step was called."""
+"""What the arguments of a call can speak of."""
+MAX_STEPS = 1_000
+"""Steps in one workflow."""
 
 
-def check_workflow(spec: Mapping[str, Any], requires: Mapping[str, Any]) -> tuple[Fault, ...]:
+def check_workflow(spec: Any, requires: Mapping[str, Any]) -> tuple[Fault, ...]:
     """Return everything that is wrong with a workflow's steps; unreachable steps are warnings. Takes any JSON."""
     del requires  # that what is used is required is checked for every kind in one place
-    steps = spec.get("steps")
-    if (
-        not isinstance(steps, Sequence)
-        or isinstance(steps, str)
-        or not all(isinstance(step, Mapping) for step in steps)
-    ):
+    steps = spec.get("steps") if isinstance(spec, Mapping) else None
+    if not isinstance(steps, list | tuple) or not all(isinstance(step, Mapping) for step in steps):
         return (Fault(code="workflow-steps", message="steps is a list of mappings", at=("steps",)),)
-    faults: list[Fault] = [*_ids(steps)]
+    if len(steps) > MAX_STEPS:
+        message = f"a workflow has at most {MAX_STEPS} steps, this one has {len(steps)}"
+        return (Fault(code="workflow-steps", message=message, at=("steps",)),)
+    faults: list[Fault] = [*_ids(steps), *_budget(spec)]
     for index, step in enumerate(steps):
         faults += (fault.under("steps", index) for fault in _step(step))
     if not faults:
         faults += _targets(steps)
-    if not any(fault.severity == "error" for fault in faults):
-        faults += _expressions(steps)
+    found = list(_expressions(steps))
+    sound = not faults
+    faults += (fault for fault in found if isinstance(fault, Fault))
+    if sound:
         faults += _ways(spec, steps)
+        ends = frozenset(step["id"] for step in steps if step.get("end") is not None)
+        faults += read_faults(spec, [use for use in found if isinstance(use, Use)], graph(spec), ends)
     return tuple(faults)
 
 
@@ -112,6 +120,9 @@ def _ids(steps: Sequence[Mapping[str, Any]]) -> Iterator[Fault]:
 
 
 def _step(step: Mapping[str, Any]) -> Iterator[Fault]:
+    arguments = step.get("with")
+    if arguments is not None and not isinstance(arguments, Mapping):
+        yield Fault(code="workflow-step", message="with is a mapping from argument to value", at=("with",))
     what = [key for key in (*CALLS, "end") if step.get(key) is not None]
     if len(what) != 1:
         found = f"this has {' and '.join(what)}" if what else "this has none of them"
@@ -120,12 +131,11 @@ def _step(step: Mapping[str, Any]) -> Iterator[Fault]:
         return
     follows = [key for key in ("then", "switch") if step.get(key) is not None]
     if what == ["end"]:
-        for key in (*follows, *(["with"] if step.get("with") is not None else [])):
-            message = f"nothing follows an end, so it has no {key}"
-            yield Fault(code="workflow-end", message=message, at=(key,), on_key=True)
-        if not isinstance(step["end"], Mapping) or not isinstance(step["end"].get("outcome"), str):
-            yield Fault(code="workflow-end", message="an end names its outcome", at=("end",))
-    elif len(follows) != 1:
+        yield from _end(step, [*follows, *(["with"] if arguments is not None else [])])
+        return
+    if not isinstance(step[what[0]], str):
+        yield Fault(code="workflow-step", message=f"{what[0]} names a procedure", at=(what[0],))
+    if len(follows) != 1:
         message = "what follows a call is one then or one switch" + (
             "; this has both" if follows else "; this has neither"
         )
@@ -136,8 +146,33 @@ def _step(step: Mapping[str, Any]) -> Iterator[Fault]:
         yield Fault(code="workflow-next", message="then names a step", at=("then",))
 
 
+def _end(step: Mapping[str, Any], misplaced: Sequence[str]) -> Iterator[Fault]:
+    for key in misplaced:
+        message = f"nothing is called at an end and nothing follows it, so it has no {key}"
+        yield Fault(code="workflow-end", message=message, at=(key,), on_key=True)
+    end = step["end"]
+    outcome = end.get("outcome") if isinstance(end, Mapping) else None
+    if not isinstance(outcome, str) or not outcome:
+        there = isinstance(end, Mapping) and "outcome" in end
+        yield Fault(
+            code="workflow-end", message="an end names its outcome", at=("end", "outcome") if there else ("end",)
+        )
+    elif "${{" in outcome:
+        message = "an outcome is a text as it is, so that all outcomes are known; values go into output"
+        yield Fault(code="workflow-end", message=message, at=("end", "outcome"))
+
+
+def _budget(spec: Mapping[str, Any]) -> Iterator[Fault]:
+    budget = spec.get("budget")
+    most = budget.get("max_steps") if isinstance(budget, Mapping) else None
+    if budget is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
+        message = "a budget is max_steps: the calls that a walk can make, a whole number from 1"
+        there = isinstance(budget, Mapping) and "max_steps" in budget
+        yield Fault(code="workflow-budget", message=message, at=("budget", "max_steps") if there else ("budget",))
+
+
 def _switch(branches: Any) -> Iterator[Fault]:
-    if not isinstance(branches, Sequence) or isinstance(branches, str) or not branches:
+    if not isinstance(branches, list | tuple) or not branches:
         yield Fault(code="workflow-switch", message="a switch is a list of branches", at=("switch",))
         return
     for index, branch in enumerate(branches):
@@ -153,37 +188,52 @@ def _switch(branches: Any) -> Iterator[Fault]:
 
 
 def _targets(steps: Sequence[Mapping[str, Any]]) -> Iterator[Fault]:
-    known = [step["id"] for step in steps]
+    known = {step["id"]: True for step in steps}
     for index, step in enumerate(steps):
         for target, at in targets(step):
             if target not in known:
                 message = f"there is no step {target}"
-                hint = f"the steps are {', '.join(known[:12])}"
+                hint = f"the steps are {', '.join(list(known)[:12])}"
                 yield Fault(code="workflow-target", message=message, at=("steps", index, *at), hint=hint)
 
 
-def _expressions(steps: Sequence[Mapping[str, Any]]) -> Iterator[Fault]:
+def _expressions(steps: Sequence[Mapping[str, Any]]) -> Iterator[Fault | Use]:
+    """Yield every expression that compiles, and what is wrong with those that do not; takes steps with faults."""
     for index, step in enumerate(steps):
-        for text, at in expressions_in(step.get("with")):
-            yield from _compiles(text, BEFORE_CALL, "any", ("steps", index, "with", *at))
-        for number, branch in enumerate(step.get("switch") or ()):
-            when = branch.get("when")
+        at: Place = ("steps", index)
+        name = step.get("id")
+        name = name if isinstance(name, str) else ""
+        yield from _embedded(step.get("with"), BEFORE_CALL, name, (*at, "with"))
+        branches = step.get("switch")
+        for number, branch in enumerate(branches if isinstance(branches, list | tuple) else ()):
+            when = branch.get("when") if isinstance(branch, Mapping) else None
             if when is not None:
-                yield from _compiles(when, VARIABLES, "bool", ("steps", index, "switch", number, "when"))
+                place = (*at, "switch", number, "when")
+                for found in _compiled(when, VARIABLES, "bool", place):
+                    yield found if isinstance(found, Fault) else Use(expression=found, step=name, after=True, at=place)
         end = step.get("end")
-        if end is not None:
-            for text, at in expressions_in(end.get("output")):
-                yield from _compiles(text, BEFORE_CALL, "any", ("steps", index, "end", "output", *at))
+        if isinstance(end, Mapping):
+            yield from _embedded(end.get("output"), VARIABLES, name, (*at, "end", "output"))
 
 
-def _compiles(text: Any, variables: Mapping[str, str], want: Any, at: Place) -> Iterator[Fault]:
+def _embedded(value: Any, variables: Mapping[str, str], step: str, at: Place) -> Iterator[Fault | Use]:
+    yield from interpolation_faults(value, at)
+    for text, place in expressions_in(value, at):
+        for found in _compiled(text, variables, "any", place):
+            yield found if isinstance(found, Fault) else Use(expression=found, step=step, after=False, at=place)
+
+
+def _compiled(text: Any, variables: Mapping[str, str], want: Want, at: Place) -> Iterator[Fault | Expression]:
     if not isinstance(text, str):
         yield Fault(code="expression-invalid", message="an expression is a text", at=at)
-        return
-    try:
-        compile_expression(text, variables=variables, want=want)
-    except Faulty as error:
-        yield from (fault.under(*at) for fault in error.faults)
+    elif "${{" in text and want == "bool":
+        message = "when is an expression as it is, without ${{ and }} around it"
+        yield Fault(code="expression-invalid", message=message, at=at)
+    else:
+        try:
+            yield compile_expression(text.strip(), variables=variables, want=want)
+        except Faulty as error:
+            yield from (fault.under(*at) for fault in error.faults)
 
 
 def _ways(spec: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> Iterator[Fault]:
