@@ -1,105 +1,179 @@
-"""Starter suites: cases made from a procedure's own schemas, for people to go on from. Pure."""
+"""Starter suites: cases made from a procedure's own schemas, for people to go on from. Pure.
+
+Every case was judged before it is given out, so a new suite passes. The exception is a way through a workflow that
+nobody could guess results for: its case says what to fill in, and fails until someone does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from pawl.conformance.starter_walks import MAX_PATH, input_variants, outcome_walks, way_to
 from pawl.errors import Faulty
 from pawl.problems import Fault
 from pawl.procedures.examples import NoExampleError, example
 from pawl.procedures.procedure import Procedure
-from pawl.procedures.schema import closed, compile_schema, fill_defaults
-from pawl.procedures.walk import Call, next_step
+from pawl.procedures.render import render
+from pawl.procedures.schema import Validator, closed, compile_schema, fill_defaults, resolve_pointer
 from pawl.procedures.workflow import reachable_outcomes
 
 MAX_CASES = 40
-MAX_CALLS = 200
+MAX_WRONG_TYPES = 15
+"""Arguments of a wrong type; the cases without a required argument come first."""
+_OF_TYPE: tuple[tuple[str, Any], ...] = (
+    ("string", "a text"),
+    ("number", 0.5),
+    ("boolean", True),
+    ("array", []),
+    ("object", {}),
+    ("null", None),
+)
+_ID_SIGNS = "._-"
+
+Case = dict[str, Any]
 
 
 def starter_suite(procedure: Procedure) -> dict[str, Any]:
     """Return the document of a suite about ``procedure``; raises ``Faulty`` where a person must write it.
 
-    A minimal call is accepted and refused without each required argument; a workflow is walked to an end.
+    A minimal call or minimal inputs are accepted and refused without each required part, calls also with each argument
+    of a wrong type; a workflow is walked to each outcome that results can be guessed for.
     """
-    makers = {"tool": _tool_cases, "prompt": _prompt_cases, "workflow": _workflow_cases}
-    cases = makers[procedure.kind](procedure)
+    cases = [_numbered(case, turn) for turn, case in _turns(_MAKERS[procedure.kind](procedure))]
     return {"suite": procedure.name, "about": procedure.name, "cases": cases[:MAX_CASES]}
 
 
-def _tool_cases(procedure: Procedure) -> list[dict[str, Any]]:
+def _turns(cases: Iterator[Case]) -> Iterator[tuple[int, Case]]:
+    seen: dict[str, int] = {}
+    for case in cases:
+        seen[case["id"]] = seen.get(case["id"], 0) + 1
+        yield seen[case["id"]], case
+
+
+def _numbered(case: Case, turn: int) -> Case:
+    return case if turn == 1 else {**case, "id": f"{case['id'][:120]}.{turn}"}
+
+
+def _tool_cases(procedure: Procedure) -> Iterator[Case]:
     schema = procedure.spec["inputSchema"]
-    call = _example(procedure, schema)
-    cases = [{"id": "minimal-call-is-accepted", "call": call, "assert": [{"type": "accepted"}]}]
+    call = _example(procedure, schema, "inputSchema")
     validator = compile_schema(schema)
-    for name in sorted(call):
-        less = {key: value for key, value in call.items() if key != name}
+    yield {"id": "minimal-call-is-accepted", "call": call, "assert": [{"type": "accepted"}]}
+    for name, less in _without_each(call):
         if not validator.is_valid(less):
-            cases.append({"id": _case_id("without", name), "call": less, "assert": [{"type": "rejected"}]})
-    return cases
+            yield {"id": _case_id("without", name), "call": less, "assert": [{"type": "rejected"}]}
+    for name, wrong in _wrong_types(schema, call, validator):
+        yield {"id": _case_id("wrong-type", name), "call": wrong, "assert": [{"type": "rejected"}]}
 
 
-def _prompt_cases(procedure: Procedure) -> list[dict[str, Any]]:
+def _prompt_cases(procedure: Procedure) -> Iterator[Case]:
     schema = closed(procedure.spec.get("inputs") or {})
-    inputs = _example(procedure, schema)
+    inputs = _example(procedure, schema, "inputs")
+    try:
+        render(procedure, inputs)
+    except Faulty as error:
+        message = f"a starter for {procedure.name} cannot be made: with minimal inputs {error}"
+        raise _impossible(message, "write the suite by hand, with inputs that can be rendered") from None
+    yield {"id": "minimal-inputs-render", "inputs": inputs, "assert": [{"type": "accepted"}]}
     validator = compile_schema(schema)
-    cases = [{"id": "minimal-inputs-render", "inputs": inputs, "assert": [{"type": "accepted"}]}]
-    for name in sorted(inputs):
-        less = {key: value for key, value in inputs.items() if key != name}
+    for name, less in _without_each(inputs):
         if not validator.is_valid(fill_defaults(schema, less)):
-            cases.append({"id": _case_id("without", name), "inputs": less, "assert": [{"type": "rejected"}]})
-    return cases
+            yield {"id": _case_id("without", name), "inputs": less, "assert": [{"type": "rejected"}]}
 
 
-def _workflow_cases(procedure: Procedure) -> list[dict[str, Any]]:
-    inputs = _example(procedure, closed(procedure.spec.get("inputs") or {}))
-    cases = []
-    for result in ({}, "a result", True, {"eligible": True, "ok": True, "found": True}):
-        walked = _walked(procedure.spec, inputs, result)
-        if walked is not None:
-            given, path, outcome = walked
-            seen = [{"type": "outcome", "value": outcome}, {"type": "path", "value": path}]
-            case: dict[str, Any] = {"id": _case_id("ends", outcome), "inputs": inputs}
-            case |= {"given": given} if given else {}
-            cases.append({**case, "assert": seen})
-    unique = {case["id"]: case for case in reversed(cases)}
-    if not unique:
-        outcomes = ", ".join(reachable_outcomes(procedure.spec))
-        message = f"no results were guessed with which {procedure.name} comes to an end ({outcomes})"
-        hint = "write a case with given: {STEP: RESULT} for the steps that are asked about in when"
-        raise Faulty((Fault(code="starter-impossible", message=message, hint=hint),))
-    return [unique[key] for key in sorted(unique)]
+def _workflow_cases(procedure: Procedure) -> Iterator[Case]:
+    spec = procedure.spec
+    schema = closed(spec.get("inputs") or {})
+    inputs = _example(procedure, schema, "inputs")
+    found = outcome_walks(spec, input_variants(spec, schema, inputs))
+    for outcome in reachable_outcomes(spec):
+        case: Case = {"id": _case_id("ends", outcome)}
+        expected: list[dict[str, Any]] = [{"type": "outcome", "value": outcome}]
+        if outcome in found:
+            walked = found[outcome]
+            case["inputs"], given = walked.inputs, walked.given
+            expected += [{"type": "path", "value": list(walked.path)}] if len(walked.path) <= MAX_PATH else []
+        else:
+            case["inputs"] = inputs
+            way = way_to(spec, outcome)
+            given = {step: f"FILL IN: a result with which {step} goes on to {target}" for step, target in way}
+        case |= {"given": given} if given else {}
+        yield {**case, "assert": expected}
 
 
-def _walked(
-    spec: Mapping[str, Any], inputs: Mapping[str, Any], result: Any
-) -> tuple[dict[str, Any], list[str], str] | None:
-    """Walk with the same result for every call; None where it leads to no end."""
-    results: list[tuple[str, Any]] = []
-    for _ in range(MAX_CALLS):
-        try:
-            following = next_step(spec, inputs, results)
-        except Faulty:
-            return None
-        if not isinstance(following, Call):
-            given = dict(results)
-            return given, [*(step for step, _ in results), following.step], following.outcome
-        results.append((following.step, result))
-    return None
+_MAKERS: Mapping[str, Callable[[Procedure], Iterator[Case]]] = {
+    "prompt": _prompt_cases,
+    "tool": _tool_cases,
+    "workflow": _workflow_cases,
+}
 
 
-def _example(procedure: Procedure, schema: Mapping[str, Any]) -> dict[str, Any]:
+def _without_each(values: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name in sorted(values):
+        yield name, {key: value for key, value in values.items() if key != name}
+
+
+def _wrong_types(
+    schema: Mapping[str, Any], call: Mapping[str, Any], validator: Validator
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the call with one argument of a type that its property does not have, where that is refused."""
+    properties = schema.get("properties")
+    made = 0
+    for name, inner in properties.items() if isinstance(properties, Mapping) else ():
+        types = _types(inner, schema)
+        wrong = [{**call, name: value} for kind, value in _OF_TYPE if types and kind not in types]
+        refused = next((changed for changed in wrong if not validator.is_valid(changed)), None)
+        if refused is not None and made < MAX_WRONG_TYPES:
+            made += 1
+            yield name, refused
+
+
+def _types(schema: Any, root: Mapping[str, Any]) -> frozenset[str]:
+    if isinstance(schema, Mapping) and isinstance(schema.get("$ref"), str):
+        node = resolve_pointer(root, schema["$ref"])
+        schema = node.schema if node is not None else schema
+    named = schema.get("type") if isinstance(schema, Mapping) else None
+    types = {named} if isinstance(named, str) else set(named) if isinstance(named, list) else set()
+    return frozenset(types | ({"number"} if "integer" in types else set()))
+
+
+def _example(procedure: Procedure, schema: Mapping[str, Any], field: str) -> dict[str, Any]:
     try:
         made = example(schema)
     except NoExampleError as error:
         message = f"a starter for {procedure.name} cannot be made: {error}"
-        hint = "give the schema an examples entry, or write the suite by hand"
-        raise Faulty((Fault(code="starter-impossible", message=message, hint=hint),)) from None
+        raise _impossible(message, _hint(schema, field), at=("spec", field)) from None
     if not isinstance(made, dict):
-        raise Faulty((Fault(code="starter-impossible", message=f"{procedure.name} takes no object"),))
+        message = f"a starter for {procedure.name} cannot be made: it takes no object"
+        raise _impossible(message, _hint(schema, field), at=("spec", field))
     return made
 
 
+def _hint(schema: Mapping[str, Any], field: str) -> str:
+    """Say where an example is missing: at each required part for which none is found, or at the root."""
+    properties = schema.get("properties")
+    known = properties if isinstance(properties, Mapping) else {}
+    hard = [name for name in schema.get("required") or () if name in known and not _can(known[name], schema)]
+    where = ", ".join(f"{field}.properties.{name}" for name in hard[:10]) or f"the root of {field}"
+    return f"give an examples entry to {where}, or write the suite by hand"
+
+
+def _can(schema: Any, root: Mapping[str, Any]) -> bool:
+    if not isinstance(schema, Mapping):
+        return schema is not False
+    definitions = {key: root[key] for key in ("$schema", "$defs", "definitions") if key in root}
+    try:
+        example({**definitions, **schema})
+    except ValueError:
+        return False
+    return True
+
+
+def _impossible(message: str, hint: str, at: tuple[str, ...] = ()) -> Faulty:
+    return Faulty((Fault(code="starter-impossible", message=message, hint=hint, at=at),))
+
+
 def _case_id(word: str, name: str) -> str:
-    safe = "".join(char if char.isascii() and (char.isalnum() or char in "._-") else "-" for char in name).strip("-._")
-    return f"{word}-{safe or 'it'}"[:128]
+    safe = "".join(sign if sign.isascii() and (sign.isalnum() or sign in _ID_SIGNS) else "-" for sign in name)
+    return f"{word}-{safe.strip('-._') or 'it'}"[:120].rstrip(_ID_SIGNS)
