@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pawl.canonical import content_digest, sha256
-from pawl.errors import InvalidError, NotFoundError
+from pawl.errors import ConflictError, InvalidError, NotFoundError
 from pawl.ids import Name, Serial, Version
 from pawl.operations.session import Report, Session
 from pawl.operations.sources import Source, Sources, read_sources
@@ -30,8 +30,26 @@ class Selection:
     problems: tuple[Problem, ...]
 
 
+PUBLISH_TRIES = 5
+
+
 def publish(session: Session, names: Sequence[Name], *, dry_run: bool = False, reason: str | None = None) -> Report:
-    """Freeze every new version, or those of ``names``, under one record; nothing at all if one of them cannot be."""
+    """Freeze every new version, or those of ``names``, under one record; nothing at all if one of them cannot be.
+
+    Where somebody else wrote meanwhile it is decided again: the same version may be frozen by now, and others do not
+    stand in the way. So it ends in ``ConflictError`` only where the registry keeps moving, or is locked all the time.
+    """
+    turn = 1
+    while True:
+        try:
+            return _publish(session, names, dry_run=dry_run, reason=reason)
+        except ConflictError as error:
+            if turn == PUBLISH_TRIES or error.problems[0].code != "conflict":
+                raise
+            turn += 1
+
+
+def _publish(session: Session, names: Sequence[Name], *, dry_run: bool, reason: str | None) -> Report:
     world = read_world(session.workspace)
     sources = read_sources(session.workspace)
     chosen = _chosen(sources, names)

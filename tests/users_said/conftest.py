@@ -1,0 +1,70 @@
+"""Workspaces outside of Git that are copied instead of made, and a clock that tests set."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+
+from pawl.cli import command
+from support import Shop
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("template") / "shop"
+    root.mkdir()
+    shop = Shop(root)
+    shop.start()
+    shop.release_first()
+    return root
+
+
+@pytest.fixture
+def live(template: Path, tmp_path: Path) -> Shop:
+    """Version 1 on staging and production, outside of Git."""
+    return Shop(Path(shutil.copytree(template, tmp_path / "live")))
+
+
+@pytest.fixture
+def moved(live: Shop) -> Shop:
+    """Version 2 on staging and production, version 1 before it."""
+    live.release_second()
+    return live
+
+
+@pytest.fixture
+def third(moved: Shop) -> Shop:
+    """Versions 1, 2 and 2.1 were live on both channels, one after the other."""
+    publish_patch(moved)
+    moved.everywhere("support/refund@2.1.0")
+    return moved
+
+
+def publish_patch(shop: Shop, version: str = "2.1.0", steps: str = "5") -> None:
+    shop.edit(
+        "procedures/support/refund.yaml",
+        ("version: 2.0.0", f"version: {version}"),
+        ("max_steps: 6", f"max_steps: {steps}"),
+    )
+    shop.pawl("publish")
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Return a function that sets what commands read as the time of day."""
+    times = ["2026-03-01T12:00:00+00:00"]
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            moment: Any = cls.fromisoformat(times[0])
+            found: Self = moment.astimezone(tz or UTC)
+            return found
+
+    monkeypatch.setattr(command, "datetime", Clock)
+    return lambda at: times.__setitem__(0, at)
