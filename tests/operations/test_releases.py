@@ -1,4 +1,4 @@
-"""What releases allow and refuse, in tables: order, closures, withdrawals, rejections, evidence, races, cut journals."""
+"""What releases allow and refuse, in tables: order, closures, withdrawals, rejections, evidence, races, cuts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pawl.operations import judging
 from pawl.policy.verdict import HARDEST_FIRST, hardest
 from support import FIRST, SECOND, Shop, in_process, in_subprocess, story
 
@@ -334,21 +335,19 @@ def test_two_at_once_make_one_record(shop: Shop) -> None:
 
 
 def test_the_loser_of_a_race_is_told_and_writes_nothing(released: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pawl.operations import release  # noqa: PLC0415 - to move the channel in between
-
     shop = released
     shop.second()
     shop.pawl("publish")
-    judged = release.judge
+    judged = judging.judge
 
     def slow(*values: Any, **more: Any) -> Any:
         found = judged(*values, **more)
-        monkeypatch.setattr(release, "judge", judged)
+        monkeypatch.setattr("pawl.operations.release.judge", judged)
         words = ("halt", "support/refund", "--channel", "staging", "--reason", "meanwhile", "-o", "json")
         assert in_subprocess("-C", str(shop.root), *words).code == 0
         return found
 
-    monkeypatch.setattr(release, "judge", slow)
+    monkeypatch.setattr("pawl.operations.release.judge", slow)
     before = shop.files("releases/evidence")
     ended = in_process("-C", str(shop.root), "promote", *SECOND, "--to", "staging", "--reason", "late", "-o", "json")
     assert (5, before) == (ended.code, shop.files("releases/evidence"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -161,7 +162,7 @@ def test_5_nothing_is_pinned_that_was_not_allowed(template: Path, tmp_path: Path
     """Nothing is pinned that the evaluator did not allow at that moment, on that policy number, with evidence."""
     lived = live(template, tmp_path / "w", words)
     for record in lived.records:
-        verdict = record.body.get("verdict")
+        verdict: Any = record.body.get("verdict")
         if record.action in {"promote", "rollback"}:
             assert verdict["allowed"]
             assert verdict["policy"] == record.body["policy"]

@@ -142,9 +142,7 @@ STORY: tuple[Scene, ...] = (
     Type(words=("promote", "support/refund@2.1.0", "--to", "production", "--reason", "a tighter budget")),
     Type(words=("targets", "support/refund", "--channel", "production")),
     Type(words=("rollback", "support/refund", "--channel", "production", "--reason", "too tight")),
-    Say(
-        text="What was rolled back does not come back by itself. Every attempt is in the history; all of it verifies."
-    ),
+    Say(text="What was rolled back does not come back by itself. Every attempt is in the history; all of it verifies."),
     Type(words=("promote", "support/refund@2.1.0", "--to", "production", "--reason", "try again"), code=7),
     Type(words=("history", "production")),
     Type(words=("verify",)),
