@@ -5,7 +5,6 @@ from __future__ import annotations
 import getpass
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -14,6 +13,7 @@ import click
 
 from pawl.cli.formats import FORMATS, Output, parse_output
 from pawl.cli.output import Lines
+from pawl.cli.shell import USAGE, Shell
 from pawl.errors import (
     ApprovalError,
     ConflictError,
@@ -32,10 +32,6 @@ from pawl.policy.verdict import APPROVAL, CONFLICT, EVIDENCE, FINDINGS, INTEGRIT
 from pawl.registry.journal import Actor
 from pawl.workspace import Workspace, find_workspace
 
-USAGE = 2
-CRASH = 70
-INTERRUPTED = 130
-
 EXIT_CODES: tuple[tuple[type[PawlError], int, Status], ...] = (
     (UsageError, USAGE, "failed"),
     (InvalidError, FINDINGS, "failed"),
@@ -48,13 +44,6 @@ EXIT_CODES: tuple[tuple[type[PawlError], int, Status], ...] = (
     (ApprovalError, APPROVAL, "refused"),
 )
 """The one table from an error to the exit code and the status that it becomes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shell:
-    """What stands before the command: the folder to work in."""
-
-    folder: Path
 
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -168,7 +157,8 @@ def pawl_command(
             def act() -> Report:
                 if not workspace:
                     return function(shell, **values)
-                session = open_session(shell, identity=identity or writes, commit=not no_commit, run_code=run_code)
+                asks = identity or writes
+                session = open_session(shell, identity=asks, writes=writes, commit=not no_commit, run_code=run_code)
                 return function(session, **values)
 
             finish(name, guarded(act), outputs, lines)
@@ -188,25 +178,33 @@ def pawl_command(
     return decorate
 
 
-def open_session(shell: Shell, *, identity: bool, commit: bool, run_code: bool) -> Session:
+def open_session(shell: Shell, *, identity: bool, writes: bool, commit: bool, run_code: bool) -> Session:
     """Read once where, who and when."""
     workspace = find_workspace(shell.folder)
     return Session(
         workspace=workspace,
-        actor=actor_of(workspace, ask_git=identity),
+        actor=actor_of(workspace, ask_git=identity, need_git=writes and commit),
         now=datetime.now(UTC).replace(microsecond=0),
         commit=commit,
         run_code=run_code,
     )
 
 
-def actor_of(workspace: Workspace, *, ask_git: bool) -> Actor:
-    """Return who is acting: Git's user where there is one, else the operating system's."""
+def actor_of(workspace: Workspace, *, ask_git: bool, need_git: bool) -> Actor:
+    """Return who is acting: Git's user where there is one, else the operating system's.
+
+    A Git that is missing or broken is an error only where something is to be committed (``need_git``).
+    """
     if ask_git:
         from pawl.io import git  # noqa: PLC0415 - slow, and readers do not need it
 
-        repository = git.find(workspace.root)
-        found = repository.identity() if repository else None
+        try:
+            repository = git.find(workspace.root)
+            found = repository.identity() if repository else None
+        except PawlError:
+            if need_git:
+                raise
+            found = None
         if found:
             return Actor(name=found[0], email=found[1])
     return Actor(name=_system_user())

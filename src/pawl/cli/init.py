@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from pawl.cli.command import Shell, pawl_command
+from pawl.cli.command import pawl_command
+from pawl.cli.shell import Shell
 from pawl.operations.creating import init
 from pawl.operations.session import Report
 

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from pawl._version import __version__
-from pawl.cli.command import CRASH, INTERRUPTED, USAGE, Shell
+from pawl.cli.shell import CRASH, INTERRUPTED, USAGE, Shell
 
 COMMANDS = MappingProxyType(
     {

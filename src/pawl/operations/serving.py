@@ -12,7 +12,6 @@ from pawl.errors import Faulty, InvalidError, WithheldError
 from pawl.ids import Channel, Name, Ref
 from pawl.io.files import replace as replace_file
 from pawl.operations.session import Report, Session
-from pawl.operations.world import read_world
 from pawl.problems import Fault, Problem, pointer
 from pawl.procedures.procedure import Procedure
 from pawl.registry.snapshot import Entry, read_snapshot
@@ -55,6 +54,8 @@ def render_pinned(session: Session, name: Name, channel: Channel, inputs: Mappin
 
 def render_version(session: Session, ref: Ref, inputs: Mapping[str, Any]) -> Report:
     """Render a published version; a revoked one is refused."""
+    from pawl.operations.world import read_world  # noqa: PLC0415 - what a channel serves needs one channel alone
+
     world = read_world(session.workspace)
     published = world.published(ref)
     withdrawal = world.catalog.withdrawal(ref)

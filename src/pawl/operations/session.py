@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pawl.errors import UsageError
 from pawl.problems import Problem
 from pawl.registry.journal import Actor
-from pawl.releases.planning import Stamp
 from pawl.workspace import Workspace
+
+if TYPE_CHECKING:  # only what writes needs plans
+    from pawl.releases.planning import Stamp
 
 Status: TypeAlias = Literal["done", "unchanged", "would", "would-refuse", "refused", "passed", "failed"]
 """``would`` and ``would-refuse`` are those of a dry run, which never sounds like success."""
@@ -35,6 +37,8 @@ class Session:
         return timestamp(self.now)
 
     def stamp(self, reason: str | None) -> Stamp:
+        from pawl.releases.planning import Stamp  # noqa: PLC0415 - as above
+
         return Stamp(actor=self.actor, at=self.at, reason=reason)
 
 

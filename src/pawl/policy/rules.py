@@ -16,11 +16,9 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from pawl.errors import Faulty
-from pawl.policy.explain import describe_absent, explain_difference
 from pawl.policy.globs import glob_matches
 from pawl.policy.variables import VARIABLES
 from pawl.problems import Fault
-from pawl.procedures.expressions import ExpressionError, compile_expression
 
 RuleClass: TypeAlias = Literal["safety", "readiness"]
 Level: TypeAlias = Literal["advisory", "waivable", "absolute"]
@@ -156,6 +154,8 @@ def _check_require(body: Any) -> tuple[Fault, ...]:
     if not isinstance(body, str):
         message = "require must be a CEL expression, as text"
         return (Fault(code="policy-field-invalid", message=message),)
+    from pawl.procedures.expressions import compile_expression  # noqa: PLC0415 - serving seldom asks a rule
+
     try:
         compile_expression(body, variables=VARIABLES, want="bool")
     except Faulty as error:
@@ -164,6 +164,9 @@ def _check_require(body: Any) -> tuple[Fault, ...]:
 
 
 def _evaluate_require(body: Any, context: RuleContext) -> tuple[RuleOutcome, str]:
+    from pawl.policy.explain import describe_absent, explain_difference  # noqa: PLC0415 - as above
+    from pawl.procedures.expressions import ExpressionError, compile_expression  # noqa: PLC0415 - as above
+
     values = context.values()
     try:
         holds = compile_expression(body, variables=VARIABLES, want="bool").evaluate(values)

@@ -7,22 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-
-from packaging.specifiers import SpecifierSet
-from packaging.version import Version as Parsed
+from typing import TYPE_CHECKING
 
 from pawl.ids import Version
+
+if TYPE_CHECKING:
+    from packaging.version import Version as Parsed
 
 
 @lru_cache(maxsize=65_536)
 def version_key(version: Version) -> Parsed:
     """Return what versions are ordered by."""
+    from packaging.version import Version as Parsed  # noqa: PLC0415 - slow, and serving seldom needs it
+
     return Parsed(version)
 
 
 @lru_cache(maxsize=65_536)
 def satisfies(version: Version, specifier: str) -> bool:
     """Whether a pinned version, pre-release or not, lies within a specifier."""
+    from packaging.specifiers import SpecifierSet  # noqa: PLC0415 - as above
+
     return SpecifierSet(specifier).contains(version_key(version), prereleases=True)
 
 
