@@ -51,6 +51,18 @@ def test_langfuse_16007_what_was_live_at_any_moment(plain_shop: Shop, clock: Cal
     assert (row["reason"], bool(row["actor"]["name"])) == ("errors went up", True)
 
 
+def test_msaad00_agent_bom_3697_a_journal_without_its_newest_record_is_damaged(released: Shop) -> None:
+    shop = released
+    shop.release_second()
+    shop.pawl("halt", "support/refund", "--channel", "production", "--reason", "stop", "--no-commit")
+    shop.pawl("verify")  # what is not committed yet is no damage
+    (shop.root / "releases/production/000003.json").unlink()
+    (shop.root / "releases/production/000002.json").unlink()
+    (shop.root / "registry/channels/production.json").unlink()
+    answer = shop.pawl("verify", code=6)
+    assert "releases/production/000002.json" in [problem.get("path") for problem in answer["problems"]]
+
+
 def test_theupdateframework_python_tuf_12_bad_clocks_change_no_order(
     plain_shop: Shop, clock: Callable[[str], None]
 ) -> None:

@@ -57,6 +57,7 @@ def verify(session: Session) -> Report:
     for channel in _channels(check):
         statements |= _channel(check, channel, records)
     _strangers(check, catalog, statements)
+    _last_commit(check)
     wrong = [problem for problem in check.problems if problem.severity == "error"]
     data = {"versions": check.versions, "records": check.records, "statements": check.statements}
     return Report(
@@ -140,6 +141,31 @@ def _statement(check: _Verification, record: Record, row: dict[str, Any]) -> Non
         check.error("evidence-changed", message, where, f"restore it: git checkout -- {where}")
         return
     check.statements += 1
+
+
+def _last_commit(check: _Verification) -> None:
+    """Hold journals against Git's last commit: no chain misses its own newest records, a head kept elsewhere does."""
+    from pawl.io import git  # noqa: PLC0415 - slow, and only this looks at the past in Git
+
+    workspace = check.workspace
+    named = {problem.path for problem in check.problems}
+    try:
+        repository = git.find(workspace.root)
+        if repository is None or repository.head() is None:
+            return
+        folder = workspace.releases.resolve()
+        committed = {repository.root / path for path in repository.files_at("HEAD", folder)}
+        differing = [path for path in repository.uncommitted([folder]) if path in committed]
+    except PawlError as error:
+        message = f"the journals were not held against the last commit: {error.message}"
+        check.problems.append(Problem(code="git-not-asked", severity="warning", message=message))
+        return
+    for path in differing:
+        where = path.relative_to(workspace.root.resolve()).as_posix()
+        if where not in named:
+            state = "is not what the last commit holds" if path.exists() else "is in the last commit and gone here"
+            hint = f"restore it: git checkout HEAD -- {where}"
+            check.error("journal-damaged", f"{where} {state}; nothing below releases/ ever changes", where, hint)
 
 
 def _strangers(check: _Verification, catalog: Catalog | None, statements: set[str]) -> None:
