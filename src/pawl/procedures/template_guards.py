@@ -26,7 +26,7 @@ def _prints(node: nodes.Node, optional: frozenset[str]) -> Iterator[str]:
     if isinstance(node, nodes.Test) and node.name == "defined":
         return
     if isinstance(node, nodes.Filter) and node.name == "default" and isinstance(node.node, nodes.Name):
-        for argument in node.args:
+        for argument in (*node.args, *node.kwargs):
             yield from _prints(argument, optional)
         return
     if isinstance(node, nodes.If):

@@ -4,40 +4,38 @@
   mappings and lists, comparisons, and/or/not/in, ``~``, a few tests and filters. Everything else is refused when the
   file is read: calls, arithmetic, attributes of objects, set, include, import, macro, ...
 - A value is put in as it is, or as canonical JSON if it is no text; nothing is escaped.
-- Loop turns, the size of what a filter makes, the characters that filters and comparisons look at, and the size of
-  the output are bounded while rendering.
+- Work and output are bounded while rendering: see ``template_filters``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, meta, nodes, pass_context
-from jinja2.runtime import Context, Undefined
+from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, meta, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
 from pawl.errors import Faulty
 from pawl.problems import Fault
-from pawl.procedures.interpolation import as_text
+from pawl.procedures.template_filters import (
+    BUDGET,
+    FILTERS,
+    MAX_NUMBER,
+    MAX_SIZE,
+    Budget,
+    TooMuch,
+    charged,
+    counted,
+    text_of,
+)
 from pawl.procedures.template_guards import unguarded
 
-MAX_TURNS = 100_000
-MAX_SIZE = 4 * 1024 * 1024
-"""Characters of the output, and of what any filter makes."""
-MAX_WORK = 100_000_000
-"""Characters and items that filters, joins and comparisons of one rendering look at and make."""
 MAX_PARTS = 10_000
 """Nodes of one template."""
-MAX_NUMBER = 1_000
 MAX_JOINS = 64
-_ITEM = 32
-"""What looking at one item costs, in characters."""
-_BUDGET = "pawl budget"
-"""A variable that no template can name, because of its blank."""
 
 _NODES: tuple[type[nodes.Node], ...] = (
     nodes.Template,
@@ -64,124 +62,49 @@ _NODES: tuple[type[nodes.Node], ...] = (
 _TESTS = frozenset({"defined", "none", "string", "number", "true", "false"})
 _RESERVED = frozenset({"self", "super", "caller", "varargs", "kwargs"})
 _LOOP = frozenset({"index", "first", "last"})
-
-
-class _TooMuch(Exception):  # noqa: N818 - never leaves this module
-    """A bound was exceeded."""
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, Undefined):
-        return str(value)  # raises, with the name
-    return as_text(value)
-
-
-def _replace(value: Any, old: str, new: str) -> str:
-    text = _text(value)
-    if len(text) + text.count(old) * max(0, len(new) - len(old)) > MAX_SIZE:
-        raise _TooMuch(f"replace makes more than {MAX_SIZE} characters")
-    return text.replace(old, new)
-
-
-def _join(value: Iterable[Any], separator: str = "") -> str:
-    texts = [_text(item) for item in value]
-    if sum(map(len, texts)) + len(separator) * len(texts) > MAX_SIZE:
-        raise _TooMuch(f"join makes more than {MAX_SIZE} characters")
-    return separator.join(texts)
-
-
-def _indent(value: Any, width: int = 4, first: bool = False, blank: bool = False) -> str:
-    margin = " " * min(int(width), MAX_NUMBER)
-    lines = _text(value).split("\n")
-    if len(lines) * len(margin) > MAX_SIZE:
-        raise _TooMuch(f"indent makes more than {MAX_SIZE} characters")
-    rest = (margin + line if line or blank else line for line in lines[1:])
-    return "\n".join(((margin if first else "") + lines[0], *rest))
-
-
-def _unique(value: Sequence[Any]) -> list[Any]:
-    seen: set[str] = set()
-    found = []
-    for item in value:
-        key = _text(item) if not isinstance(item, str) else f"text {item}"
-        if key not in seen:
-            seen.add(key)
-            found.append(item)
-    return found
-
-
-_BUILT_IN = ("default", "length", "round", "first", "last", "sort")
-_FILTERS: Mapping[str, Callable[..., Any]] = {
-    "lower": lambda value: _text(value).lower(),
-    "upper": lambda value: _text(value).upper(),
-    "trim": lambda value, characters=None: _text(value).strip(characters),
-    "replace": _replace,
-    "join": _join,
-    "indent": _indent,
-    "unique": _unique,
-    "tojson": lambda value: as_text(value) if not isinstance(value, str) else _json_text(value),
+_WORDS: Mapping[type[nodes.Node], str] = {
+    nodes.Call: "a call",
+    nodes.BinExpr: "arithmetic",
+    nodes.UnaryExpr: "arithmetic",
+    nodes.CondExpr: "an inline if",
+    nodes.Dict: "a mapping",
+    nodes.Slice: "a slice",
+    nodes.FilterBlock: "a filter block",
+    nodes.ScopedEvalContextModifier: "autoescape",
 }
-
-
-def _json_text(value: str) -> str:
-    from pawl.canonical import canonical_bytes  # noqa: PLC0415 - only where tojson meets a text
-
-    return canonical_bytes(value).decode("utf-8")
-
-
-@pass_context
-def _counted(context: Context, value: Any) -> Iterator[Any]:
-    """Count the turns of every loop of one rendering together."""
-    budget: _Budget = context.parent[_BUDGET]
-    if isinstance(value, Undefined):
-        str(value)
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        raise _TooMuch("a for goes over lists only")
-    for item in value:
-        budget.turns -= 1
-        if budget.turns < 0:
-            raise _TooMuch(f"its loops turn more than {MAX_TURNS} times")
-        yield item
-
-
-@pass_context
-def _charged(context: Context, value: Any) -> Any:
-    """Count what an operation is about to look at, or has made; the value goes through unchanged."""
-    budget: _Budget = context.parent[_BUDGET]
-    waiting = [value]
-    while waiting:
-        here = waiting.pop()
-        budget.work -= len(here) + _ITEM if isinstance(here, str) else _ITEM
-        if budget.work < 0:
-            raise _TooMuch(f"its filters and comparisons look at more than {MAX_WORK} characters")
-        if isinstance(here, dict):
-            waiting += [*here, *here.values()]
-        elif isinstance(here, list | tuple):
-            waiting += here
-    return value
-
-
-class _Budget:
-    """What one rendering may still do."""
-
-    __slots__ = ("turns", "work")
-
-    def __init__(self) -> None:
-        self.turns = MAX_TURNS
-        self.work = MAX_WORK
+"""What writers call it, where Jinja2's name of it is another."""
+_STOPPED = (
+    *(TemplateError, TypeError, ValueError, ArithmeticError, AttributeError, LookupError),
+    *(RecursionError, MemoryError),
+)
+"""What a filter or Jinja2 raises on values that do not fit it."""
 
 
 class _Charging(NodeTransformer):
-    """Puts ``_charged`` around what filters, joins and comparisons take, and around what they make."""
+    """Lets outputs, filters, joins and comparisons pay for what they look at and make, and loops for every turn."""
 
-    def visit_Filter(self, node: nodes.Filter) -> nodes.Node:  # noqa: N802 - jinja2 finds it by this name
+    def visit_Output(self, node: nodes.Output) -> nodes.Node:  # noqa: N802 - jinja2 finds it by this name
+        self.generic_visit(node)
+        node.nodes = [
+            part if isinstance(part, nodes.TemplateData) else _wrapped(part, "_charged") for part in node.nodes
+        ]
+        return node
+
+    def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802
+        parts = sum(1 for inner in (*node.body, *filter(None, [node.test])) for _ in _walk(inner))
+        self.generic_visit(node)
+        node.iter = _wrapped(node.iter, "_counted", nodes.Const(parts))
+        return node
+
+    def visit_Filter(self, node: nodes.Filter) -> nodes.Node:  # noqa: N802
         self.generic_visit(node)
         node.node = _wrapped(node.node, "_charged") if node.node is not None else None
         return _wrapped(node, "_charged")
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802
         self.generic_visit(node)
-        node.nodes = [_wrapped(part, "_text") for part in node.nodes]  # jinja2 would write True, not true
+        # jinja2 would write True, not true
+        node.nodes = [_wrapped(_wrapped(_wrapped(part, "_charged"), "_text"), "_charged") for part in node.nodes]
         return _wrapped(node, "_charged")
 
     def visit_Compare(self, node: nodes.Compare) -> nodes.Node:  # noqa: N802
@@ -192,8 +115,8 @@ class _Charging(NodeTransformer):
         return node
 
 
-def _wrapped(node: nodes.Node, name: str) -> nodes.Filter:
-    return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
+def _wrapped(node: nodes.Node, name: str, *arguments: nodes.Expr) -> nodes.Filter:
+    return nodes.Filter(node, name, [*arguments], [], None, None, lineno=node.lineno)
 
 
 class _Environment(ImmutableSandboxedEnvironment):
@@ -219,11 +142,11 @@ def _environment() -> _Environment:
         keep_trailing_newline=True,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_text,
+        finalize=text_of,
         cache_size=0,
     )
-    built_in = {name: environment.filters[name] for name in _BUILT_IN}
-    environment.filters = {**built_in, **_FILTERS, "_counted": _counted, "_charged": _charged, "_text": _text}
+    filters = {name: known.function or environment.filters[name] for name, known in FILTERS.items()}
+    environment.filters = {**filters, "_counted": counted, "_charged": charged, "_text": text_of}
     environment.tests = {name: environment.tests[name] for name in _TESTS}
     environment.globals = {}
     return environment
@@ -239,7 +162,7 @@ def check(text: str, declared: frozenset[str], guaranteed: frozenset[str]) -> tu
     try:
         tree = _ENVIRONMENT.parse(text)
         parts = list(islice(_walk(tree), MAX_PARTS + 1))
-        faults = [fault for node in parts if (fault := _forbidden(node)) is not None]
+        faults = list(_forbidden(parts))
         if len(parts) > MAX_PARTS:
             faults = [Fault(code="template-bounds", message=f"the template has more than {MAX_PARTS} parts")]
         if not faults:
@@ -274,15 +197,15 @@ def render(text: str, declared: frozenset[str], values: Mapping[str, Any]) -> st
     try:
         chunks = []
         size = 0
-        for chunk in _compiled(text).generate({**values, _BUDGET: _Budget()}):
+        for chunk in _compiled(text).generate({**values, BUDGET: Budget()}):
             size += len(chunk)
             if size > MAX_SIZE:
-                raise _TooMuch(f"it makes more than {MAX_SIZE} characters")  # noqa: TRY301 - one way out for all
+                raise TooMuch(f"it makes more than {MAX_SIZE} characters")  # noqa: TRY301 - one way out for all
             chunks.append(chunk)
         return "".join(chunks)
-    except _TooMuch as error:
+    except TooMuch as error:
         raise Faulty((Fault(code="template-bounds", message=f"the template was stopped: {error}"),)) from None
-    except (TemplateError, TypeError, ValueError, KeyError, RecursionError, OverflowError, MemoryError) as error:
+    except _STOPPED as error:
         message = f"the template cannot be rendered with these inputs: {str(error)[:200]}"
         raise Faulty((Fault(code="template-value", message=message),)) from None
 
@@ -295,29 +218,42 @@ def check_once(text: str, declared: frozenset[str]) -> tuple[Fault, ...]:
 
 @lru_cache(maxsize=1_024)
 def _compiled(text: str) -> Template:
-    tree = _ENVIRONMENT.parse(text)
-    _Charging().visit(tree)
-    for loop in tree.find_all(nodes.For):
-        loop.iter = _wrapped(loop.iter, "_counted")
-    return _ENVIRONMENT.from_string(tree)
+    return _ENVIRONMENT.from_string(_Charging().visit(_ENVIRONMENT.parse(text)))
 
 
 def _walk(node: nodes.Node) -> Iterator[nodes.Node]:
+    """Yield a node and all below it, in the order of the text."""
     waiting = [node]
     while waiting:
         here = waiting.pop()
         yield here
-        waiting.extend(here.iter_child_nodes())
+        waiting.extend(reversed(list(here.iter_child_nodes())))
 
 
-def _forbidden(node: nodes.Node) -> Fault | None:
+def _forbidden(parts: Sequence[nodes.Node]) -> Iterator[Fault]:
+    looked_into = {id(node.node) for node in parts if isinstance(node, nodes.Getattr | nodes.Getitem)}
+    line = 1
+    for node in parts:
+        line = node.lineno or line
+        if isinstance(node, nodes.Name) and node.name == "loop" and id(node) not in looked_into:
+            why: str | None = f"loop alone is no value; it has {', '.join(sorted(_LOOP))}"
+        else:
+            why = _node_fault(node) or _for_fault(node)
+        if why is not None:
+            yield Fault(code="template-forbidden", message=f"line {line}: {why}")
+
+
+def _node_fault(node: nodes.Node) -> str | None:
     why = None
     if not isinstance(node, _NODES):
-        why = f"{type(node).__name__} is not allowed in a template"
+        word = next((word for kind, word in _WORDS.items() if isinstance(node, kind)), type(node).__name__.lower())
+        why = f"{word} is not allowed in a template"
     elif isinstance(node, nodes.Filter):
         why = _filter_fault(node)
     elif isinstance(node, nodes.Test) and node.name not in _TESTS:
         why = f"the test {node.name} is not allowed; there are {', '.join(sorted(_TESTS))}"
+    elif isinstance(node, nodes.Test) and (node.args or node.kwargs or node.dyn_args or node.dyn_kwargs):
+        why = f"the test {node.name} takes nothing"
     elif isinstance(node, nodes.Const) and isinstance(node.value, int | float) and abs(node.value) > MAX_NUMBER:
         why = f"the number {str(node.value)[:20]} is larger than {MAX_NUMBER}"
     elif isinstance(node, nodes.Concat) and len(node.nodes) > MAX_JOINS:
@@ -326,27 +262,32 @@ def _forbidden(node: nodes.Node) -> Fault | None:
         why = _lookup_fault(node)
     elif isinstance(node, nodes.Name) and node.name in _RESERVED:
         why = f"{node.name} is a name of Jinja2's own"
-    elif isinstance(node, nodes.For) and node.recursive:
-        why = "a recursive loop is not allowed"
-    elif isinstance(node, nodes.For) and not isinstance(
-        node.iter, nodes.Name | nodes.Getattr | nodes.Getitem | nodes.Filter
-    ):
-        why = "a for goes over an input or a part of one"
-    if why is None:
+    return why
+
+
+def _for_fault(node: nodes.Node) -> str | None:
+    if not isinstance(node, nodes.For):
         return None
-    return Fault(code="template-forbidden", message=f"line {node.lineno}: {why}")
+    if node.recursive:
+        return "a recursive loop is not allowed"
+    if not isinstance(node.iter, nodes.Name | nodes.Getattr | nodes.Getitem | nodes.Filter):
+        return "a for goes over an input or a part of one"
+    return None
 
 
 def _filter_fault(node: nodes.Filter) -> str | None:
-    known = (*_BUILT_IN, *_FILTERS)
-    if node.name not in known:
-        return f"the filter {node.name} is not allowed; there are {', '.join(sorted(known))}"
+    known = FILTERS.get(node.name)
+    if known is None:
+        return f"the filter {node.name} is not allowed; there are {', '.join(FILTERS)}"
     if node.node is None:
         return "a filter block is not allowed"
     if node.dyn_args is not None or node.dyn_kwargs is not None:
         return "arguments are written out, without stars"
-    if node.name == "sort" and any(keyword.key == "attribute" for keyword in node.kwargs):
-        return "sort takes no attribute"
+    named = [keyword.key for keyword in node.kwargs]
+    if not set(named) <= set(known.takes[len(node.args) :]) or len(node.args) > len(known.takes):
+        return f"the filter {node.name} takes {', '.join(known.takes) or 'nothing'}"
+    if len(node.args) + len(named) < known.needs:
+        return f"the filter {node.name} needs {', '.join(known.takes)}"
     return None
 
 
