@@ -31,7 +31,12 @@ _SOUGHT_PER_WORK = 32
 _ITEM_BYTES = 16
 _REGEX_WORK = 60
 """A pattern is compiled anew at every call; this is for each of its characters and repetitions."""
+_PATTERN_WORK = 0.25
+"""For each character searched and each character of the pattern, where the matcher keeps track of every position."""
+_PLAIN_PATTERN_WORK = 0.125
+"""For each character searched where the pattern is letters and alternatives, which takes one step."""
 
+_PLAIN_PATTERN = re.compile(r"(?:\(\?i\))?[^\\.\[{*+?]*\Z")
 _REPEAT = re.compile(r"\{(\d+)(?:,(\d*))?\}")
 _COMPARISONS = frozenset({"_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_"})
 _SEARCHES = frozenset({"contains", "startsWith", "endsWith"})
@@ -75,8 +80,8 @@ def cost_of(tree: Tree, sizes: Mapping[str, Measure], *, whole_result: bool) -> 
     scope = {name: _of(measure) for name, measure in sizes.items()}
     result = _visit(tree, scope, 1.0, cost)
     if whole_result:
-        cost.work += result.peak
-        cost.bytes += result.peak * _TEXT_PER_WORK
+        cost.work += result.work
+        cost.bytes += result.work * _TEXT_PER_WORK
     return cost
 
 
@@ -158,10 +163,18 @@ def _work(call: Call, arguments: list[_Size], every: _Size) -> _Size:
         work = searched.text / _TEXT_PER_WORK * (1 + sought.text / _SOUGHT_PER_WORK)
         return _Size(work, work)
     if name == "matches":
-        pattern = call.arguments[-1]
-        work = _REGEX_WORK * (regex_size(pattern.text or "") if isinstance(pattern, Const) else MAX_WORK)
-        return every + _Size(work, work)
+        return _match(arguments[0], call.arguments[-1])
     return every
+
+
+def _match(searched: _Size, pattern: Tree) -> _Size:
+    if not isinstance(pattern, Const) or pattern.text is None:
+        return _Size(MAX_WORK + 1, MAX_WORK + 1)
+    size = regex_size(pattern.text)
+    each = _TEXT_PER_WORK * (_PLAIN_PATTERN_WORK if _PLAIN_PATTERN.match(pattern.text) else size * _PATTERN_WORK)
+    least = min(searched.peak, 1 + searched.text / _TEXT_PER_WORK)
+    compiling = _REGEX_WORK * size
+    return _Size(min(searched.work, least) * each + compiling, least * each + compiling)
 
 
 def _charge(cost: Cost, times: float, size: _Size, *, allocates: float = 0) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 MAX_DEPTH = 96
 """More than the 64 levels that files have, as results stand inside of other values."""
-MAX_PARTS = 500_000
+MAX_PARTS = 200_000
 MAX_TEXT = 32 * 1024 * 1024
 """In characters, keys included."""
 
