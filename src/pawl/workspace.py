@@ -237,7 +237,7 @@ class Workspace:
         with suppress(OSError, PawlError):
             self.make_private()
             self._cache_file(version.digest).parent.mkdir(parents=True, exist_ok=True)
-            replace(self._cache_file(version.digest), canonical)
+            replace(self._cache_file(version.digest), canonical, durable=False)
         return document
 
     def _cached(self, digest: Digest) -> Any:

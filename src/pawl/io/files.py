@@ -74,12 +74,15 @@ def create(path: Path, data: bytes) -> None:
         _sync_folder(path.parent)
 
 
-def replace(path: Path, data: bytes) -> None:
-    """Write a file durably in place of what is there; its permissions stay. Links and folders are refused."""
+def replace(path: Path, data: bytes, *, durable: bool = True) -> None:
+    """Write a file durably in place of what is there; its permissions stay. Links and folders are refused.
+
+    Without ``durable`` it is whole or not there all the same, but nothing waits for the disk: that is for caches.
+    """
     with _reported("write", path):
         _make_folders(path.parent)
         mode = _mode_of(path)
-        temporary = _write_temporary(path, data, mode or 0o666)
+        temporary = _write_temporary(path, data, mode or 0o666, durable=durable)
         try:
             if mode is not None:
                 temporary.chmod(mode)
@@ -88,7 +91,8 @@ def replace(path: Path, data: bytes) -> None:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-        _sync_folder(path.parent)
+        if durable:
+            _sync_folder(path.parent)
 
 
 def remove(path: Path) -> None:
@@ -179,6 +183,8 @@ def _reported(verb: str, path: Path) -> Iterator[None]:
 
 
 def _refuse_outside(root: Path, path: Path) -> None:
+    if _plainly_below(str(root), str(path)):
+        return
     try:
         real = path.resolve()
         within = real.is_relative_to(root.resolve())
@@ -186,6 +192,21 @@ def _refuse_outside(root: Path, path: Path) -> None:
         within = False
     if not within:
         raise InvalidError(f"{path} leads out of {root}", code="path-outside")
+
+
+def _plainly_below(root: str, path: str) -> bool:
+    """Whether a path is below a root by its name alone, with no link on the way: most are, and this is quickly seen."""
+    if not path.startswith(f"{root}/"):
+        return False
+    here = root
+    for part in path[len(root) + 1 :].split("/"):
+        here = f"{here}/{part}"
+        try:
+            if part == ".." or stat.S_ISLNK(os.lstat(here).st_mode):
+                return False
+        except (OSError, ValueError):
+            return False
+    return True
 
 
 def _make_folders(folder: Path) -> None:
@@ -207,7 +228,7 @@ def _mode_of(path: Path) -> int | None:
     return stat.S_IMODE(status.st_mode)
 
 
-def _write_temporary(path: Path, data: bytes, mode: int) -> Path:
+def _write_temporary(path: Path, data: bytes, mode: int, *, durable: bool = True) -> Path:
     temporary = path.parent / f"{TEMPORARY_PREFIX}{os.getpid()}-{secrets.token_hex(6)}"
     step("files.open")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
@@ -216,8 +237,9 @@ def _write_temporary(path: Path, data: bytes, mode: int) -> Path:
             step("files.write")
             file.write(data)
             file.flush()
-            step("files.fsync")
-            os.fsync(file.fileno())
+            if durable:
+                step("files.fsync")
+                os.fsync(file.fileno())
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,6 +21,7 @@ from pawl.procedures.procedure import Procedure
 from pawl.registry.snapshot import MAX_BYTES, Entry, Snapshot, Withheld, read_snapshot, snapshot_bytes
 
 if TYPE_CHECKING:  # the workspace brings Git-free but slower modules; readers of snapshots do not need them
+    from pawl.policy.rules import Rule
     from pawl.policy.verdict import Verdict
     from pawl.registry.catalog import Catalog
     from pawl.registry.channels import ChannelState
@@ -143,7 +145,7 @@ def open_snapshot(path: Path, channel: Channel | None) -> SnapshotView:
     return SnapshotView(path, read_snapshot(data, channel=channel))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class WorkspaceView:
     """A view of a channel in a workspace. The registry's part (withdrawals, rules) is that of the same moment."""
 
@@ -167,6 +169,14 @@ class WorkspaceView:
     @property
     def digest(self) -> Digest:
         return self.state.head.digest or sha256(b"")
+
+    @cached_property
+    def live_rules(self) -> tuple[Rule, ...]:
+        """The adopted rules that stop serving what breaks them."""
+        from pawl.policy.sources import rules_from  # noqa: PLC0415 - readers of snapshots do not need it
+
+        policy = self.catalog.policy
+        return tuple(rule for rule in (rules_from(policy.rules) if policy else ()) if rule.enforce_live)
 
     def names(self) -> tuple[Name, ...]:
         return tuple(self.state.pins)
@@ -209,6 +219,11 @@ class WorkspaceView:
         return None
 
     def again(self) -> WorkspaceView:
+        """Return the newest state; this view, where both journals still end with the records that it was read from."""
+        known = {REGISTRY_JOURNAL: self.catalog.head.digest, self.channel: self.state.head.digest}
+        newest = {journal: self.workspace.newest(journal) for journal in known}
+        if known == {journal: record.digest if record else None for journal, record in newest.items()}:
+            return self
         return open_channel(self.workspace, self.channel)
 
 
@@ -231,12 +246,10 @@ def open_channel(workspace: Workspace, channel: Channel) -> WorkspaceView:
 def resolve_verdict(view: WorkspaceView, name: Name, now: datetime) -> Verdict:
     """Return the evaluator's verdict on serving one pin."""
     from pawl.policy.evaluator import Situation, evaluate  # noqa: PLC0415 - as above
-    from pawl.policy.sources import rules_from  # noqa: PLC0415 - as above
     from pawl.registry.closure import closure_of  # noqa: PLC0415 - as above
     from pawl.registry.journal import Actor  # noqa: PLC0415 - as above
 
-    policy = view.catalog.policy
-    rules = tuple(rule for rule in (rules_from(policy.rules) if policy else ()) if rule.enforce_live)
+    rules = view.live_rules
     pins = view.state.pins
     members = closure_of(name, pins).members if rules else ()
     procedures = [view.workspace.procedure(pins[member.name]) for member in members]
