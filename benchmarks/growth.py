@@ -14,6 +14,7 @@ from benchmarks.workspaces import NAME, STAGING, make, name_of, promote_to_stagi
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Operations:
     resolve: Callable[[], str]
+    use: Callable[[], str]
     publish: Callable[[], int]
     promote: Callable[[], int]
     before_publish: Callable[[], object]
@@ -37,18 +38,28 @@ def _of(setting: Setting, *, procedures: int, versions: int) -> _Operations:
     promote_to_staging(workspace, *(f"{name_of(number)}@1.0.0" for number in range(procedures)))
     promote = promoting(workspace, versions, commit=False)
     publish, before = publishing(workspace, commit=False)
+    channel = pawl.open(STAGING, workspace=workspace.root)
     return _Operations(
         resolve=lambda: pawl.open(STAGING, workspace=workspace.root).resolve(NAME).version,
+        use=lambda: _use(channel),
         publish=publish,
         promote=promote,
         before_publish=before,
     )
 
 
+def _use(channel: pawl.ChannelHandle) -> str:
+    with channel.run(agent="shop") as run:
+        messages = run.prompt(NAME, order_id="A1", amount=20)
+        run.end("done")
+    return messages[-1]["content"]
+
+
 def _compare(what: str, small: _Operations, large: _Operations) -> Iterator[Contest]:
     yield Contest(
         name=f"open and resolve, {what}", product=large.resolve, floor=small.resolve, agree=str.__eq__, calls=2
     )
+    yield Contest(name=f"one prompt in a run, {what}", product=large.use, floor=small.use, agree=str.__eq__, calls=2)
     yield Contest(name=f"promote, {what}", product=large.promote, floor=small.promote, agree=int.__eq__)
 
     def before() -> None:
@@ -59,7 +70,7 @@ def _compare(what: str, small: _Operations, large: _Operations) -> Iterator[Cont
 
 
 GROWTH = Benchmark(
-    about="resolve, promote and publish in a large workspace",
+    about="resolve, run, promote and publish in a large workspace",
     floor="the same in a small one: the ratio is what growth costs",
     prepare=_contests,
 )

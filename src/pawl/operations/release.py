@@ -10,7 +10,7 @@ from pawl.errors import ConflictError, NotFoundError, UsageError
 from pawl.ids import Channel, Name, Ref, Version
 from pawl.operations.judging import Judgement, judge
 from pawl.operations.session import Report, Session, Status
-from pawl.operations.sources import Sources, read_sources
+from pawl.operations.sources import Sources, read_suites
 from pawl.operations.targets import Target, find_targets
 from pawl.operations.world import World, read_world
 from pawl.policy.verdict import Action, Finding, Verdict
@@ -115,7 +115,7 @@ def remove(session: Session, names: Sequence[Name], channel: Channel, options: O
 def _begin(session: Session, channel: Channel, action: Action, options: Options, asked: Sequence[str]) -> _Release:
     world = read_world(session.workspace)
     state = world.channel(channel)
-    sources = read_sources(session.workspace)
+    sources = read_suites(session.workspace)
     return _Release(
         session=session, world=world, sources=sources, state=state, action=action, options=options, asked=asked
     )

@@ -124,6 +124,21 @@ def read_sources(workspace: Workspace) -> Sources:
     )
 
 
+def read_suites(workspace: Workspace) -> Sources:
+    """Read the settings and the suites alone: what published versions are judged by, whatever else is being edited."""
+    settings = read_settings_file(workspace)
+    reading = _Reading(workspace)
+    suites = _named(reading, workspace.conformance, read_suite, "suite")
+    return Sources(
+        settings=settings,
+        procedures={},
+        suites=suites,
+        policies={},
+        problems=tuple(reading.problems),
+        unread=tuple(reading.unread),
+    )
+
+
 def read_settings_file(workspace: Workspace) -> Settings:
     """Return what registry.yaml says; ``InvalidError`` with every fault where it does not read."""
     reading = _Reading(workspace)

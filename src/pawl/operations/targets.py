@@ -10,7 +10,7 @@ from pawl.errors import IntegrityError, NotFoundError
 from pawl.ids import Channel, Name
 from pawl.operations.judging import judge
 from pawl.operations.session import Report, Session
-from pawl.operations.sources import Sources, read_sources
+from pawl.operations.sources import Sources, read_suites
 from pawl.operations.world import World, read_world
 from pawl.policy.verdict import INTEGRITY, Finding, Verdict
 from pawl.registry.channels import ChannelState, Pin
@@ -60,7 +60,7 @@ def targets(session: Session, name: Name, channel: Channel) -> Report:
         raise NotFoundError(
             f"{name} was never pinned on {channel}", code="not-pinned", hint="pawl status shows what is pinned"
         )
-    sources = read_sources(session.workspace)
+    sources = read_suites(session.workspace)
     rows = [target_row(target) for target in find_targets(session, world, sources, state, name)]
     pin = state.pins.get(name)
     policy = world.catalog.policy
