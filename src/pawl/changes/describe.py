@@ -9,7 +9,7 @@ from typing import Any
 from pawl.changes.describe_arrays import describe_array
 from pawl.changes.describe_objects import describe_object
 from pawl.changes.describe_scalars import describe_number, describe_string
-from pawl.changes.facts import Condition, Facts
+from pawl.changes.facts import Condition, Facts, speaks_of
 from pawl.changes.forms import Alternative, Form, kind_of
 from pawl.changes.pairing import paired
 from pawl.changes.source import Spot
@@ -174,8 +174,8 @@ def _union(walk: Walk, here: Here, both: Forms2, lost: list[Alternative], gained
     forms, inclusion = walk.inclusion.forms, walk.inclusion
     inclusion.above = here.depth
     old, new = forms.form(here.old), forms.form(here.new)
-    lost = [found for found in lost if not inclusion.alternative_in(found, new, here.new, claim=True)]
-    gained = [found for found in gained if not inclusion.alternative_in(found, old, here.old, claim=False)]
+    lost = [found for found in lost if not inclusion.alternative_in(found, new, here.new, claim=old)]
+    gained = [found for found in gained if not inclusion.alternative_in(found, old, here.old)]
     spot = both.new.union or both.old.union or here.spot
     for key, found, text in (("union-narrowed", lost, "old"), ("union-widened", gained, "new")):
         if found:
@@ -196,7 +196,7 @@ def _union(walk: Walk, here: Here, both: Forms2, lost: list[Alternative], gained
 
 
 def _called(alternative: Alternative) -> str:
-    titles = alternative.facts.notes.get("title", [])
+    titles = list(alternative.facts.notes.get("title", {}).values())
     if titles and isinstance(titles[0].value, str):
         return f"{titles[0].value[:40]} ({alternative.kind})"
     if alternative.members is not None and alternative.kind not in ("null", "boolean"):
@@ -218,8 +218,8 @@ def _pair(walk: Walk, here: Here, both: Forms2, old: Alternative, new: Alternati
         _enums(walk, here, Forms2(replace(left, union=old.branch), replace(right, union=new.branch)))
     elif old.members is not None or new.members is not None:
         _listing(walk, here, both, old, new)
-    else:
-        _FACTS[old.kind](walk, here, old, new)
+    elif speaks_of(old.facts, old.kind) or speaks_of(new.facts, new.kind):
+        _DETAILS[old.kind](walk, here, old, new)
 
 
 def _own(alternative: Alternative, form: Form) -> Facts:
@@ -281,7 +281,7 @@ def _condition(walk: Walk, key: str, old: list[Condition], new: list[Condition])
     )
 
 
-_FACTS: Mapping[str, Any] = {
+_DETAILS: Mapping[str, Any] = {
     "number": describe_number,
     "string": describe_string,
     "array": describe_array,

@@ -79,9 +79,9 @@ def _rename(walk: Walk, here: Here, one: Alternative, other: Alternative, names:
     )
     walk.emit(here, finding)
     if right in other.facts.required and left not in one.facts.required:
-        _require(walk, here, other.facts, right, "property-required")
+        _require(walk, here, (one.facts, other.facts), right, "property-required")
     elif right in other.facts.required:
-        _require(walk, here, other.facts, right, "property-required:added")
+        _require(walk, here, (one.facts, other.facts), right, "property-required:added")
 
 
 def _removed(walk: Walk, here: Here, one: Alternative, name: str) -> None:
@@ -110,7 +110,9 @@ def _added(walk: Walk, here: Here, one: Alternative, other: Alternative, name: s
         )
     if required:
         closed = variant in ("closed", "unfit", "unfit-output")
-        _require(walk, here, other.facts, name, f"property-required:{'added-closed' if closed else 'added'}")
+        _require(
+            walk, here, (one.facts, other.facts), name, f"property-required:{'added-closed' if closed else 'added'}"
+        )
         return
     spot = property_spot(other.facts, name) or here.spot
     finding = Finding(
@@ -130,14 +132,16 @@ def _with(walk: Walk, alternative: Alternative, name: str) -> Iterable[Any]:
     return [] if value is ABSENT else [sampler.object(alternative.facts, {name: value})]
 
 
-def _require(walk: Walk, here: Here, facts: Facts, name: str, key: str) -> None:
-    spot = facts.required[name]
+def _require(walk: Walk, here: Here, both: tuple[Facts, Facts], name: str, key: str) -> None:
+    old, new = both
+    spot = new.required[name]
     finding = Finding(
         key=key,
         spot=spot,
         new=name,
         name=name,
         shows=lambda value: isinstance(value, dict) and name not in value,
+        hints=lambda: [walk.witnesses.sampler.object(old, {}, without=name)],
     )
     walk.emit(here, finding)
 
@@ -147,7 +151,7 @@ def _required(walk: Walk, here: Here, both: tuple[Facts, Facts], added: set[str]
     renamed = set(declared(new)) - set(declared(old)) - added
     for name in new.required:
         if name not in old.required and name not in added and name not in renamed:
-            _require(walk, here, new, name, "property-required")
+            _require(walk, here, both, name, "property-required")
     for name, spot in old.required.items():
         if name not in new.required and name not in removed:
             finding = Finding(
@@ -156,6 +160,7 @@ def _required(walk: Walk, here: Here, both: tuple[Facts, Facts], added: set[str]
                 old=name,
                 name=name,
                 shows=lambda value, name=name: isinstance(value, dict) and name not in value,  # type: ignore[misc]
+                hints=lambda name=name: [walk.witnesses.sampler.object(new, {}, without=name)],  # type: ignore[misc]
             )
             walk.emit(here, finding)
 

@@ -7,13 +7,14 @@ the stricter counts. ``allOf`` and ``$ref`` are met with what stands beside them
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, floor, lcm
 from typing import Any, NamedTuple, TypeVar
 
 from pawl.changes.source import ANYTHING, Schema, Source, Spot, meet
+from pawl.problems import Place
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -80,7 +81,7 @@ class ArrayShape:
 
 @dataclass(slots=True, eq=False)
 class Facts:
-    """All that one schema says; only ``gathering.py`` changes it."""
+    """All that one schema says; only ``gathering.py`` changes it. Dictionaries to None are sets that keep order."""
 
     kinds: frozenset[str] = ALL_KINDS
     whole: bool = False
@@ -94,16 +95,16 @@ class Facts:
     min_items: int = 0
     max_items: int | None = None
     unique: bool = False
-    arrays: list[ArrayShape] = field(default_factory=list)
+    arrays: dict[ArrayShape, None] = field(default_factory=dict)
     min_properties: int = 0
     max_properties: int | None = None
     required: dict[str, Spot] = field(default_factory=dict)
-    objects: list[ObjectShape] = field(default_factory=list)
+    objects: dict[ObjectShape, None] = field(default_factory=dict)
     enum: dict[str, Any] | None = None
     """The values by their texts."""
-    conditions: list[Condition] = field(default_factory=list)
-    choices: list[Choice] = field(default_factory=list)
-    notes: dict[str, list[Spot]] = field(default_factory=dict)
+    conditions: dict[Condition, None] = field(default_factory=dict)
+    choices: dict[Choice, None] = field(default_factory=dict)
+    notes: dict[str, dict[Place, Spot]] = field(default_factory=dict)
     where: dict[str, Spot] = field(default_factory=dict)
     """Keyword -> the first place that has it."""
     binding: set[str] = field(default_factory=set)
@@ -150,11 +151,11 @@ def absorb(facts: Facts, other: Facts) -> None:
     facts.required = merged(facts.required, other.required)
     facts.where = merged(facts.where, other.where)
     for name, spots in other.notes.items():
-        facts.notes.setdefault(name, []).extend(spots)
-    facts.arrays += other.arrays
-    facts.objects += other.objects
-    facts.conditions += other.conditions
-    facts.choices += other.choices
+        facts.notes.setdefault(name, {}).update(spots)
+    facts.arrays |= other.arrays
+    facts.objects |= other.objects
+    facts.conditions |= other.conditions
+    facts.choices |= other.choices
     facts.binding |= other.binding
 
 
@@ -203,6 +204,8 @@ def contradictory(facts: Facts, kind: str) -> bool:
 
 def first_forbidden(facts: Facts) -> int | None:
     """Return the first position that no item can take, which bounds the length; None if there is none."""
+    if not facts.arrays:
+        return None
     for index in range(prefix_length(facts)):
         if _forbidden(item_at(facts, index)):
             return index
@@ -236,6 +239,8 @@ def length_limit(facts: Facts) -> int | None:
 
 def declared(facts: Facts) -> tuple[str, ...]:
     """Return the names that an object declares; one that is forbidden by ``false`` is not declared."""
+    if not facts.objects:
+        return ()
     names = dict.fromkeys(name for shape in facts.objects for name in shape.properties)
     forbidden = {name for shape in facts.objects for name, schema in shape.properties.items() if _forbidden(schema)}
     return tuple(name for name in names if name not in forbidden)
@@ -260,6 +265,23 @@ def of_rest(facts: Facts) -> Schema:
     return meet(*(shape.rest or ANYTHING for shape in facts.objects))
 
 
-def spots_of(facts: Facts, names: Iterable[str]) -> Spot | None:
-    """Return the first of some keywords' places that there is."""
-    return next((facts.where[name] for name in names if name in facts.where), None)
+_WORDS: Mapping[str, frozenset[str]] = {
+    "number": frozenset({"type", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf"}),
+    "string": frozenset(
+        {"minLength", "maxLength", "pattern", "format", "contentEncoding", "contentMediaType", "contentSchema"}
+    ),
+    "array": frozenset({"minItems", "maxItems", "uniqueItems", "prefixItems", "items", "unevaluatedItems"}),
+    "object": frozenset(
+        {
+            *("properties", "patternProperties", "additionalProperties", "unevaluatedProperties"),
+            *("required", "minProperties", "maxProperties"),
+        }
+    ),
+}
+
+
+def speaks_of(facts: Facts, kind: str) -> bool:
+    """Whether any keyword bears on values of a type, beside listing and conditions."""
+    if kind == "number" and facts.step is not None:
+        return True
+    return kind in _WORDS and not _WORDS[kind].isdisjoint(facts.where)

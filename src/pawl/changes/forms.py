@@ -32,7 +32,8 @@ from pawl.changes.values import keyed
 MAX_ALTERNATIVES = 256
 MAX_DISJOINT = 100
 MAX_NESTED = 32
-MAX_EFFORT = 400_000
+PLACED_DEPTH = 4
+"""How deep unions in unions know from where they are used; deeper, they would double at every level."""
 _DISJOINT_DEPTH = 3
 
 
@@ -91,24 +92,12 @@ def of_name(facts: Facts, name: str) -> Schema:
     return meet(*found)
 
 
-@dataclass(slots=True)
-class Effort:
-    """What one comparison may still cost; counted in steps of some microseconds, so that it always ends."""
-
-    left: int = MAX_EFFORT
-
-    def spend(self, steps: int) -> bool:
-        """Take ``steps``; whether there was something left."""
-        self.left -= steps
-        return self.left > 0
-
-
 class Forms:
     """Builds normal forms and keeps them."""
 
-    def __init__(self, judge: Judge, effort: Effort) -> None:
+    def __init__(self, judge: Judge) -> None:
         self.judge = judge
-        self.effort = effort
+        self.effort = judge.effort
         self._known: dict[tuple[object, ...], Form | None] = {}
         self._depth = 0
 
@@ -129,27 +118,28 @@ class Forms:
 
     def _build(self, schema: Schema, placed: bool) -> Form:
         facts = gather(schema)
-        self.effort.spend(len(facts.where) + len(facts.objects) + len(facts.conditions) + len(facts.enum or ()) // 4)
+        self.effort.spend(
+            10 + len(facts.where) + len(facts.objects) + len(facts.conditions) + len(facts.enum or ()) // 4
+        )
         if facts.choices:
-            choice = facts.choices[0]
+            choice = next(iter(facts.choices))
             alone = len(facts.choices) == 1 and facts.binding <= {"type", choice.keyword}
             if alone and (choice.keyword == "anyOf" or self._disjoint(choice.branches)):
                 alternatives = self._distributed(facts, choice, placed)
                 if len(alternatives) <= MAX_ALTERNATIVES:
                     return Form(alternatives, facts, choice.spot)
-            facts = self._as_conditions(facts, narrow=alone)
+            facts = self._as_conditions(facts)
         return Form(tuple(self._plain(facts, schema)), facts)
 
-    def _as_conditions(self, facts: Facts, *, narrow: bool) -> Facts:
-        """Return the facts with every choice turned into a condition; alone, it still bounds the types."""
-        found = []
+    def _as_conditions(self, facts: Facts) -> Facts:
+        """Return the facts with every choice turned into a condition, which still bounds the types."""
+        found = dict(facts.conditions)
         kinds = facts.kinds
         for choice in facts.choices:
             parts = tuple((str(index), branch) for index, branch in enumerate(choice.branches))
-            found.append(Condition(choice.keyword, ALL_KINDS, choice.spot, parts, alone=choice.alone))
-            if narrow:
-                kinds &= frozenset().union(*[self.form(branch).kinds for branch in choice.branches])
-        return replace(facts, kinds=kinds, choices=[], conditions=[*facts.conditions, *found])
+            found[Condition(choice.keyword, ALL_KINDS, choice.spot, parts, alone=choice.alone)] = None
+            kinds &= frozenset().union(*[self.form(branch).kinds for branch in choice.branches])
+        return replace(facts, kinds=kinds, choices={}, conditions=found)
 
     def _plain(self, facts: Facts, schema: Schema) -> Iterator[Alternative]:
         for kind in KINDS:
@@ -169,7 +159,7 @@ class Forms:
             answers = {key: self.judge.accepts(schema, value) for key, value in mine.items()}
             if None in answers.values():
                 opaque = Condition("enum", ALL_KINDS, facts.where.get("enum", Spot(())), opaque=True)
-                yield Alternative(kind, replace(facts, conditions=[*facts.conditions, opaque]), schema)
+                yield Alternative(kind, replace(facts, conditions={**facts.conditions, opaque: None}), schema)
                 return
             mine = {key: value for key, value in mine.items() if answers[key]}
         if mine:
@@ -179,7 +169,7 @@ class Forms:
         found: list[Alternative] = []
         for branch in choice.branches:
             spot = branch[0].spot()
-            for alternative in self.form(branch, placed=placed).alternatives:
+            for alternative in self.form(branch, placed=placed and self._depth <= PLACED_DEPTH).alternatives:
                 if alternative.kind in facts.kinds:
                     found.append(replace(_with_type(alternative, facts), branch=spot))
                 if len(found) > MAX_ALTERNATIVES:
@@ -223,7 +213,7 @@ class Forms:
 def _cycle(schema: Schema) -> Form:
     """A schema that is part of itself without consuming anything: it has no meaning, so it equals nothing."""
     spot = schema[0].spot() if schema else Spot(())
-    facts = Facts(conditions=[Condition("$ref", ALL_KINDS, spot, opaque=True)], binding={"$ref"})
+    facts = Facts(conditions={Condition("$ref", ALL_KINDS, spot, opaque=True): None}, binding={"$ref"})
     return Form(tuple(Alternative(kind, facts, schema) for kind in KINDS), facts)
 
 

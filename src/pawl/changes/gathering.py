@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from pawl.changes.facts import (
     ALL_KINDS,
@@ -30,6 +30,7 @@ from pawl.errors import Faulty
 from pawl.problems import Fault
 
 MAX_CHAIN = 48
+Item = TypeVar("Item")
 _OBJECT = frozenset({"object"})
 _ARRAY = frozenset({"array"})
 _CONDITIONS: Mapping[str, frozenset[str]] = {
@@ -51,12 +52,20 @@ _ELSEWHERE = frozenset(
 def gather(schema: Schema) -> Facts:
     """Return what a schema says; its sources all hold."""
     facts = Facts()
+    known: dict[Source, Facts] = {}
     for source in schema:
-        absorb(facts, _of_source(source, ()))
+        absorb(facts, _of_source(source, (), known))
     return settled(facts)
 
 
-def _of_source(source: Source, above: tuple[Source, ...]) -> Facts:
+def _of_source(source: Source, above: tuple[Source, ...], known: dict[Source, Facts]) -> Facts:
+    """Return the facts of one source, read once: definitions that are used twice could double at every level."""
+    if source not in known:
+        known[source] = _read(source, above, known)
+    return known[source]
+
+
+def _read(source: Source, above: tuple[Source, ...], known: dict[Source, Facts]) -> Facts:
     facts = Facts()
     if source.raw is True:
         return facts
@@ -66,7 +75,7 @@ def _of_source(source: Source, above: tuple[Source, ...]) -> Facts:
         return facts
     if source in above or len(above) > MAX_CHAIN or source.document.dialect is None:
         name = "$schema" if source.document.dialect is None else "$ref"
-        facts.conditions.append(Condition(name, ALL_KINDS, Spot(source.use), opaque=True))
+        _put(facts.conditions, Condition(name, ALL_KINDS, Spot(source.use), opaque=True))
         facts.binding.add(name)
         return facts
     found = {keyword.name: keyword for keyword in keywords(source)}
@@ -75,7 +84,7 @@ def _of_source(source: Source, above: tuple[Source, ...]) -> Facts:
     _objects(facts, source, found)
     _arrays(facts, source, found)
     for inner in _met(source, found):
-        absorb(facts, _of_source(inner, (*above, source)))
+        absorb(facts, _of_source(inner, (*above, source), known))
     return _unevaluated(facts, source, found)
 
 
@@ -99,7 +108,8 @@ def _met(source: Source, found: Mapping[str, Keyword]) -> list[Source]:
 def _keyword(facts: Facts, source: Source, keyword: Keyword) -> None:
     name, value = keyword.name, keyword.value
     if name in TEXT or name == "default" or name.startswith("x-"):
-        facts.notes.setdefault(name, []).append(source.spot(*keyword.suffix))
+        spot = source.spot(*keyword.suffix)
+        facts.notes.setdefault(name, {})[spot.use] = spot
         return
     if name in _ELSEWHERE:
         return
@@ -215,10 +225,10 @@ def _conditions(facts: Facts, source: Source, keyword: Keyword) -> None:
     if name in ("anyOf", "oneOf"):
         if len(value) > 1:
             branches = tuple((source.child(*keyword.suffix, index),) for index in range(len(value)))
-            facts.choices.append(Choice(name, branches, source.spot(*keyword.suffix), source.only({name: value}, name)))
+            _put(facts.choices, Choice(name, branches, source.spot(*keyword.suffix), source.only({name: value}, name)))
         return
     if name in ("dependentRequired", "dependentSchemas", "dependencies"):
-        facts.conditions += _dependent(source, keyword)
+        facts.conditions |= dict.fromkeys(_dependent(source, keyword))
         return
     found: Condition | None = None
     if name == "if":
@@ -241,7 +251,7 @@ def _conditions(facts: Facts, source: Source, keyword: Keyword) -> None:
             alone = source.only({name: value}, name)
             found = Condition(name, _CONDITIONS[name], source.spot(name), ((name, schema),), opaque=opaque, alone=alone)
     if found is not None:
-        facts.conditions.append(found)
+        _put(facts.conditions, found)
 
 
 def _dependent(source: Source, keyword: Keyword) -> list[Condition]:
@@ -268,7 +278,7 @@ def _objects(facts: Facts, source: Source, found: Mapping[str, Keyword]) -> None
     properties, patterns = (
         {name: (source.child(key, name),) for name in held.get(key, ())} for key in ("properties", "patternProperties")
     )
-    facts.objects.append(ObjectShape(source, properties, patterns, rest))
+    _put(facts.objects, ObjectShape(source, properties, patterns, rest))
     for name in ("properties", "patternProperties", "additionalProperties"):
         if name in found:
             facts.where[name] = source.spot(name)
@@ -291,7 +301,7 @@ def _arrays(facts: Facts, source: Source, found: Mapping[str, Keyword]) -> None:
         keyword = str(found["items"].suffix[0])
         rest = (source.child(keyword),)
         facts.where["items"] = source.spot(keyword)
-    facts.arrays.append(ArrayShape(source, prefix, rest, str(suffix[0]), keyword))
+    _put(facts.arrays, ArrayShape(source, prefix, rest, str(suffix[0]), keyword))
     if any(not is_anything(schema) for schema in prefix) or (rest is not None and not is_anything(rest)):
         facts.binding.add("items")
 
@@ -307,16 +317,20 @@ def _unevaluated(facts: Facts, source: Source, found: Mapping[str, Keyword]) -> 
         )
         if hidden:
             parts = ((name, rest), ("siblings", (source.without(name),)))
-            facts.conditions.append(Condition(name, kinds, source.spot(name), parts))
+            _put(facts.conditions, Condition(name, kinds, source.spot(name), parts))
             facts.binding.add(name)
         elif name == "unevaluatedProperties" and all(shape.rest is None for shape in facts.objects):
             names: dict[str, Schema] = {key: () for shape in facts.objects for key in shape.properties}
             patterns: dict[str, Schema] = {key: () for shape in facts.objects for key in shape.patterns}
-            facts.objects.append(ObjectShape(source, names, patterns, rest, keyword=name))
+            _put(facts.objects, ObjectShape(source, names, patterns, rest, keyword=name))
             facts.binding.add("properties")
         elif name == "unevaluatedItems" and all(shape.rest is None for shape in facts.arrays):
             prefix: tuple[Schema, ...] = ((),) * prefix_length(facts)
-            facts.arrays.append(ArrayShape(source, prefix, rest, keyword=name))
+            _put(facts.arrays, ArrayShape(source, prefix, rest, keyword=name))
             facts.binding.add("items")
         facts.where[name] = source.spot(name)
     return facts
+
+
+def _put(found: dict[Item, None], item: Item) -> None:
+    found[item] = None

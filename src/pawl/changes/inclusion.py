@@ -29,6 +29,7 @@ from pawl.changes.facts import (
     pattern_texts,
     prefix_length,
     smaller,
+    speaks_of,
 )
 from pawl.changes.forms import Alternative, Form, Forms, of_name
 from pawl.changes.source import Schema, Source, Spot, alike, is_anything, is_nothing, key_of
@@ -180,13 +181,16 @@ class Inclusion:
 
     def _form_in(self, left: Form, right: Schema, claim: bool) -> bool:
         form = self.forms.form(right)
-        for alternative in left.alternatives:  # noqa: SIM110 - a generator would double the depth of the stack
-            if not self.alternative_in(alternative, form, right, claim=claim):
+        for alternative in left.alternatives:
+            if not self.alternative_in(alternative, form, right, claim=left if claim else None):
                 return False
         return True
 
-    def alternative_in(self, one: Alternative, form: Form, schema: Schema, *, claim: bool) -> bool:
-        """Return whether one alternative is within a form, which is that of ``schema``."""
+    def alternative_in(self, one: Alternative, form: Form, schema: Schema, *, claim: Form | None = None) -> bool:
+        """Return whether one alternative is within a form, which is that of ``schema``.
+
+        ``claim``: the form that the alternative is part of, where added names are forbidden to it.
+        """
         members = one.members if one.members is not None else _counted(one)
         if members is not None:
             if self._accepted(members, form, schema):
@@ -217,17 +221,19 @@ class Inclusion:
         self.forms.effort.spend(len(missing))
         return all(self.forms.judge.accepts(schema, value) for value in missing.values())
 
-    def _within(self, one: Alternative, other: Alternative, claim: bool) -> bool:
+    def _within(self, one: Alternative, other: Alternative, claim: Form | None) -> bool:
         left, right = one.facts, other.facts
         if other.members is not None:
             return self._fail(_place(other, "enum", "const"), "enum")
+        if not speaks_of(right, one.kind):
+            return self._conditions(one, right)
         match one.kind:
             case "number":
                 holds = self._numbers(left, other)
             case "string":
                 holds = self._strings(left, other)
             case "array":
-                holds = self._arrays(left, other, claim)
+                holds = self._arrays(left, other, claim is not None)
             case _:
                 holds = self._objects(left, other, claim)
         return holds and self._conditions(one, right)
@@ -273,7 +279,7 @@ class Inclusion:
             return True
         return self._inside(item_rest(left), item_rest(right), claim)
 
-    def _objects(self, left: Facts, other: Alternative, claim: bool) -> bool:
+    def _objects(self, left: Facts, other: Alternative, claim: Form | None) -> bool:
         right = other.facts
         for name, spot in right.required.items():
             if name not in left.required:
@@ -285,17 +291,19 @@ class Inclusion:
         names = len(named(left)) + len(named(right))
         if not self.forms.effort.spend(names * (len(pattern_texts(left)) + len(pattern_texts(right))) // 4):
             return self._fail(_place(other, "patternProperties"), "patternProperties", undecided=True)
-        for mine, theirs in self._members(left, right, claim):
-            if not self.forms.effort.spend(1) or not self._inside(mine, theirs, claim):
+        for mine, theirs in self._members(left, other, claim):
+            if not self.forms.effort.spend(1) or not self._inside(mine, theirs, claim is not None):
                 return False
         return True
 
-    def _members(self, left: Facts, right: Facts, claim: bool) -> Iterator[tuple[Schema, Schema]]:
+    def _members(self, left: Facts, other: Alternative, claim: Form | None) -> Iterator[tuple[Schema, Schema]]:
         """Yield the pairs of schemas that members of every possible name must fit."""
+        right = other.facts
         mine, theirs = named(left), declared(right)
         for name in dict.fromkeys((*mine, *named(right))):
             schema = of_name(left, name)
-            if not (claim and name in theirs and name not in mine and is_anything(schema)):
+            open_for_it = claim is not None and name in theirs and name not in mine and is_anything(schema)
+            if claim is None or not open_for_it or not self._adds(other, name, claim):
                 yield schema, of_name(right, name)
         patterns, rest = pattern_texts(left), of_rest(left)
         for text in pattern_texts(right):
@@ -303,11 +311,19 @@ class Inclusion:
                 yield of_pattern(left, text), of_pattern(right, text)
                 continue
             yield rest, of_pattern(right, text)
-            for other in patterns:
-                yield of_pattern(left, other), of_pattern(right, text)
+            for mine_too in patterns:
+                yield of_pattern(left, mine_too), of_pattern(right, text)
         for text in patterns:
             yield of_pattern(left, text), of_pattern(right, text)
         yield rest, of_rest(right)
+
+    def _adds(self, other: Alternative, name: str, claim: Form) -> bool:
+        """Whether a name is new in an alternative: none that the old form had, with this name, lies within it."""
+        form = Form((other,), other.facts)
+        return not any(
+            name in declared(before.facts) and self.alternative_in(before, form, other.schema)
+            for before in (claim.of("object") if len(claim.alternatives) > 1 else ())
+        )
 
     def _conditions(self, one: Alternative, right: Facts) -> bool:
         held = [condition for condition in one.facts.conditions if one.kind in condition.kinds]
@@ -349,6 +365,8 @@ class Inclusion:
         )
 
     def _inside_same(self, condition: Condition, left: Schema, right: Schema) -> bool:
+        if not self.forms.effort.spend(4):
+            return False
         eats = condition.keyword in ("contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties")
         self._eaten += 1 if eats else 0
         holds = self._holds(left, right, False) and self._holds(right, left, False)

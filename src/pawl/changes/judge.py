@@ -1,17 +1,20 @@
 """The judge of values: jsonschema-rs, which also checks calls, asked about any place in a schema.
 
-It answers None where it cannot say. Patterns run in linear time, formats are not asserted, nothing is fetched.
+It answers None where it cannot say, or where the answer could take too long. Patterns run in linear time, formats are
+not asserted, nothing is fetched.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
 import jsonschema_rs
 
+from pawl.changes.effort import MAX_WEIGHT, Effort, Weights
 from pawl.changes.source import Document, Schema, Source
 from pawl.problems import Place, pointer
 
@@ -21,9 +24,20 @@ _ADDRESS = "urn:pawl:schema"
 class Judge:
     """Answers whether values hold under schemas of documents; compiled validators are kept."""
 
-    def __init__(self) -> None:
+    def __init__(self, effort: Effort) -> None:
+        self.effort = effort
+        self._weights: dict[int, Weights] = {}
         self._registries: dict[int, tuple[Document, Any]] = {}
         self._validators: dict[tuple[int, Place], Any] = {}
+
+    @contextmanager
+    def charged_to(self, effort: Effort) -> Iterator[None]:
+        """Let questions cost ``effort`` in place of what the comparison has."""
+        kept, self.effort = self.effort, effort
+        try:
+            yield
+        finally:
+            self.effort = kept
 
     def accepts(self, schema: Schema, value: Any) -> bool | None:
         """Return whether every source of a schema accepts a value; None if one cannot be asked and no other refuses."""
@@ -41,7 +55,7 @@ class Judge:
         if key not in self._validators:
             self._validators[key] = self._compiled(cut, _addressed(cut.raw))
         validator = self._validators[key]
-        return validator is not None and not validator.is_valid(value)
+        return validator is not None and self._bearable(cut, value) and not validator.is_valid(value)
 
     def _accepts(self, source: Source, value: Any) -> bool | None:
         if isinstance(source.raw, bool):
@@ -53,7 +67,18 @@ class Judge:
             reference = {"$ref": f"{_ADDRESS}#{quote(pointer(source.at), safe='/~')}"}
             self._validators[key] = self._compiled(source, reference)
         validator = self._validators[key]
-        return None if validator is None else bool(validator.is_valid(value))
+        if validator is None or not self._bearable(source, value):
+            return None
+        return bool(validator.is_valid(value))
+
+    def _bearable(self, source: Source, value: Any) -> bool:
+        """Whether the validator surely answers soon, and the comparison can still afford it."""
+        document = source.document
+        weights = self._weights.get(id(document))
+        if weights is None:
+            weights = self._weights[id(document)] = Weights(document)
+        weight = weights.of(source, value)
+        return weight < MAX_WEIGHT and self.effort.spend(weight // 40)
 
     def _compiled(self, source: Source, schema: Any) -> Any:
         document = source.document

@@ -64,14 +64,14 @@ def _join(found: Paired, one: Alternative, other: Alternative) -> None:
 
 def _in(inclusion: Inclusion, one: Alternative, other: Alternative) -> bool:
     form = Form((other,), other.facts)
-    return inclusion.alternative_in(one, form, other.schema, claim=False)
+    return inclusion.alternative_in(one, form, other.schema)
 
 
 def _marks(inclusion: Inclusion, alternative: Alternative) -> set[Any]:
     """Return what names an alternative: its title, and the constants that it requires."""
     marks: set[Any] = {
         ("title", str(spot.value))
-        for spot in alternative.facts.notes.get("title", [])
+        for spot in alternative.facts.notes.get("title", {}).values()
         if alternative.branch is not None
     }
     for name in alternative.facts.required if alternative.kind == "object" else ():

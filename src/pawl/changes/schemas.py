@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pawl.changes.describe import describe
-from pawl.changes.forms import Effort, Forms
+from pawl.changes.effort import Effort
+from pawl.changes.forms import Forms
 from pawl.changes.inclusion import Inclusion
 from pawl.changes.judge import Judge
 from pawl.changes.source import Document, Spot
@@ -26,7 +27,7 @@ def compare_schemas(old: Any, new: Any, *, side: Side, at: Place = (), headers: 
     if same(old, new):
         return ()
     left, right = Document(old, at), Document(new, at)
-    forms = Forms(Judge(), Effort())
+    forms = Forms(Judge(Effort()))
     inclusion = Inclusion(forms)
     witnesses = Witnesses(Sampler(forms), left.schema, right.schema)
     walk = Walk(side, inclusion, witnesses, describe, headers=headers)

@@ -21,6 +21,7 @@ from pawl.problems import Place
 MAX_DEPTH = 64
 MAX_PLACES = 10_000
 MAX_WITNESSES = 200
+MAX_CHANGES = 5_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +78,8 @@ class Walk:
     found: list[Change] = field(default_factory=list)
     places: int = 0
     searches: int = 0
+    stopped: bool = False
+    _told: set[tuple[str, Place]] = field(default_factory=set)
     _under_way: set[tuple[frozenset[Source], frozenset[Source]]] = field(default_factory=set)
     _quiet: set[tuple[frozenset[Source], frozenset[Source], bool, bool]] = field(default_factory=set)
 
@@ -89,7 +92,9 @@ class Walk:
         if pair in self._under_way or quiet in self._quiet:
             return
         self.places += 1
-        if here.depth >= MAX_DEPTH or self.places > MAX_PLACES or not self.inclusion.forms.effort.spend(5):
+        if self._exhausted():
+            return
+        if here.depth >= MAX_DEPTH:
             self.emit(here, Finding(key="undecided", spot=here.spot, keyword=_last(here.spot.use)))
             return
         before = len(self.found)
@@ -98,6 +103,15 @@ class Walk:
         self._under_way.discard(pair)
         if len(self.found) == before:
             self._quiet.add(quiet)
+
+    def _exhausted(self) -> bool:
+        """Whether the walk has to stop; what it has not seen is undecided, which is said once."""
+        over = self.places > MAX_PLACES or len(self.found) >= MAX_CHANGES or not self.inclusion.forms.effort.spend(5)
+        if over and not self.stopped:
+            self.stopped = True
+            here = Here(self.witnesses.old, self.witnesses.new)
+            self.emit(here, Finding(key="undecided", spot=here.spot, keyword="the rest of this schema"))
+        return self.stopped
 
     def _bounded(self, here: Here) -> Here:
         self.inclusion.above = here.depth
@@ -114,6 +128,10 @@ class Walk:
             return
         if rule.direction == "both" and finding.name == "" and not (here.narrow or here.widen):
             return
+        told = (finding.key, finding.spot.use)
+        if "undecided" in rule.flags and told in self._told:
+            return
+        self._told.add(told)
         level = rule.input if self.side == "input" else rule.output
         proof, witness = self._proof(here, finding)
         broken = breaks(level, self.side, rule.direction)
@@ -162,7 +180,7 @@ class Walk:
     def notes(self, here: Here, old: Facts, new: Facts) -> None:
         """Compare what is only read, and defaults."""
         for name in dict.fromkeys((*old.notes, *new.notes)):
-            left, right = old.notes.get(name, []), new.notes.get(name, [])
+            left, right = (list(facts.notes.get(name, {}).values()) for facts in (old, new))
             if name == "default":
                 self._default(here, left[:1], right[:1])
             elif not _equal(left, right):

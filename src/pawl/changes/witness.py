@@ -13,6 +13,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
+from pawl.changes.effort import Effort
 from pawl.changes.facts import Facts, declared, item_at, of_pattern, of_rest
 from pawl.changes.forms import Alternative, Form, Forms, of_name
 from pawl.changes.judge import matches
@@ -20,6 +21,8 @@ from pawl.changes.source import Schema
 from pawl.changes.values import ABSENT, key_of_value
 
 MAX_TRIES = 160
+MAX_EFFORT = 100_000
+"""Apart from what deciding may cost: no search for a witness ever makes a comparison undecided."""
 MAX_SIZE = 4_000
 MAX_LENGTH = 1_000
 MAX_DEPTH = 12
@@ -60,6 +63,7 @@ class Sampler:
 
     def __init__(self, forms: Forms) -> None:
         self.forms = forms
+        self.effort = Effort(MAX_EFFORT)
         self._smallest: dict[Schema, Any] = {}
         self._depth = 0
         self._choosing = False
@@ -68,7 +72,7 @@ class Sampler:
         """Return a small instance, or ``ABSENT`` where none was found."""
         if schema in self._smallest:
             return self._smallest[schema]
-        if self._depth >= MAX_DEPTH or not self.forms.effort.spend(1):
+        if self._depth >= MAX_DEPTH or not self.effort.spend(1):
             return ABSENT
         self._smallest[schema] = ABSENT
         self._depth += 1
@@ -98,7 +102,7 @@ class Sampler:
 
     def array(self, facts: Facts, length: int, *, repeat: bool = False) -> Any:
         """Return an array of a length; ``repeat``: the last two items are equal."""
-        if length > MAX_LENGTH:
+        if length > MAX_LENGTH or not self.effort.spend(1 + length // 4):
             return ABSENT
         made: list[Any] = []
         for index in range(length):
@@ -121,8 +125,11 @@ class Sampler:
 
     def object(self, facts: Facts, members: dict[str, Any], *, names: Iterable[str] = (), without: str = "") -> Any:
         """Return an object with ``members``, what is required, and ``names``; ``without`` one of them."""
-        made = {}
-        for name in (*facts.required, *names):
+        made: dict[str, Any] = {}
+        wanted = (*facts.required, *names)
+        if not self.effort.spend(1 + len(wanted) // 4):
+            return ABSENT
+        for name in wanted:
             if name == without or name in made or name in members:
                 continue
             made[name] = self.smallest(of_name(facts, name))
@@ -170,7 +177,7 @@ class Sampler:
 
     def _objects(self, facts: Facts) -> Iterator[Any]:
         names = declared(facts)
-        for name in facts.required:
+        for name in islice(facts.required, 12):
             yield self.object(facts, {}, without=name)
         yield {}
         for extra in islice((name for name in _NAMES if name not in names), 1):
@@ -226,11 +233,25 @@ class Witnesses:
         ``narrows``: it is valid under the old side, else under the new one. ``shows``: whether a value at the place
         has to do with the change in question. ``hints`` are tried first.
         """
+        with self.sampler.forms.judge.charged_to(self.sampler.effort):
+            return self._find(trail, old, new, narrows=narrows, shows=shows, hints=hints)
+
+    def _find(
+        self,
+        trail: Trail,
+        old: Schema,
+        new: Schema,
+        *,
+        narrows: bool,
+        shows: Callable[[Any], bool],
+        hints: Iterable[Any],
+    ) -> Any:
         wide, narrow = (old, new) if narrows else (new, old)
         roots = (self.old, self.new) if narrows else (self.new, self.old)
         tries = 0
         for value in (*hints, *self.sampler.pool(wide, narrow)):
-            self.sampler.forms.effort.spend(1)
+            if not self.sampler.effort.spend(1):
+                break
             if value is ABSENT or not shows(value):
                 continue
             if self.accepts(wide, value) is not True or self.accepts(narrow, value) is not False:
@@ -249,9 +270,10 @@ class Witnesses:
         if value is ABSENT:
             return ABSENT
         made = self.sampler.object(alternative.facts, {name: value})
-        for whole in self._embedded(trail, made, narrows=True) if made is not ABSENT else ():
-            if self.accepts(self.old, whole) is True and _small(whole):
-                return whole
+        with self.sampler.forms.judge.charged_to(self.sampler.effort):
+            for whole in self._embedded(trail, made, narrows=True) if made is not ABSENT else ():
+                if self.accepts(self.old, whole) is True and _small(whole):
+                    return whole
         return ABSENT
 
     def _embedded(self, trail: Trail, value: Any, *, narrows: bool) -> Iterator[Any]:
@@ -275,7 +297,7 @@ class Witnesses:
 
     def _array_around(self, facts: Facts, index: int, value: Any) -> Any:
         length = max(facts.min_items, index + 1)
-        if length > MAX_LENGTH:
+        if length > MAX_LENGTH or not self.sampler.effort.spend(1 + length // 4):
             return ABSENT
         made = [value if at == index else self.sampler.smallest(item_at(facts, at)) for at in range(length)]
         return ABSENT if any(item is ABSENT for item in made) else made
@@ -342,7 +364,7 @@ def _fits_number(facts: Facts, value: float) -> bool:
 def _texts(every: list[Facts]) -> Iterator[str]:
     for facts in every:
         for name in ("examples", "default"):
-            for spot in facts.notes.get(name, ()):
+            for spot in facts.notes.get(name, {}).values():
                 yield from (text for text in _listed(spot.value) if isinstance(text, str))
     limits = [facts.min_length for facts in every]
     limits += [facts.max_length for facts in every if facts.max_length is not None]
