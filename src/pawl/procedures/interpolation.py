@@ -20,10 +20,11 @@ MAX_TEXT = 4 * 1024 * 1024
 """Characters that expressions may put into the texts of one value."""
 
 _OPEN, _CLOSE = "${{", "}}"
-_RAW = r"(?<![A-Za-z0-9_])(?:[rR][bB]?|[bB][rR])(?:'''.*?'''|\"\"\".*?\"\"\"|'[^'\n]*'|\"[^\"\n]*\")"
-_PLAIN = r"'''(?:[^\\]|\\.)*?'''|\"\"\"(?:[^\\]|\\.)*?\"\"\"|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\""
-_TEXT = re.compile(f"{_RAW}|{_PLAIN}", re.DOTALL)
-_NOTABLE = re.compile(r"[rRbB'\"(){}\[\]]")
+_TEXT = re.compile(
+    r"'''(?:[^\\]|\\.)*?'''|\"\"\"(?:[^\\]|\\.)*?\"\"\"|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL
+)
+"""A text of CEL; a raw one cannot have its own quotation mark inside either."""
+_NOTABLE = re.compile(r"['\"(){}\[\]]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def _end(text: str, at: int) -> int:
         char = text[at]
         if char == "}" and depth == 0 and text.startswith(_CLOSE, at):
             return at
-        quoted = _TEXT.match(text, at) if char in "rRbB'\"" else None
+        quoted = _TEXT.match(text, at) if char in "'\"" else None
         if char in "'\"" and quoted is None:
             break
         depth = max(0, depth + (char in "({[") - (char in ")}]"))

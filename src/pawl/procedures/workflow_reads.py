@@ -88,8 +88,8 @@ def _result_faults(
                 continue
             if name not in behind:
                 behind[name] = _reach(edges, edges[name])
-                around[name] = _reach(edges, [start] if start != name else [], without=name)
-            if use.step not in behind[name]:
+                around[name] = _reach(edges, [start], without=name)
+            if name not in there or use.step not in behind[name]:
                 message = f"no walk comes to {name[:120]} before {use.step}, so it has no result here"
                 yield Fault(code="expression-unknown-name", message=message, at=use.at)
             elif use.step in around[name] and name not in asked:
