@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import jsonschema_rs
 import pytest
 
 from pawl.cli.main import COMMANDS, cli
+from pawl.operations.output_schemas import ANSWERS, output_schema
 from support import FIRST, SECOND, Shop, git, in_process, in_subprocess, story
 
 
@@ -56,6 +58,31 @@ def test_the_overview_lists_every_command() -> None:
 
 def test_nothing_is_coloured_where_nobody_looks(shop: Shop) -> None:
     assert "\x1b" not in in_subprocess("-C", str(shop.root), "check").out
+
+
+def on_a_terminal(*words: str, **variables: str) -> str:
+    """Run the command line with a terminal as its standard output and return what it shows."""
+    screen, terminal = os.openpty()
+    environment = {**{name: value for name, value in os.environ.items() if name != "NO_COLOR"}, **variables}
+    command = [sys.executable, "-m", "pawl", *words]
+    with subprocess.Popen(command, stdout=terminal, stderr=terminal, env=environment) as process:
+        os.close(terminal)
+        shown = b""
+        try:
+            while piece := os.read(screen, 65_536):
+                shown += piece
+        except OSError:  # the other end was closed
+            pass
+        process.wait(timeout=60)
+    os.close(screen)
+    return shown.decode()
+
+
+def test_a_terminal_is_coloured_unless_somebody_asks_for_none(shop: Shop) -> None:
+    words = ("-C", str(shop.root), "status")
+    assert "\x1b[" in on_a_terminal(*words, TERM="xterm")
+    assert "\x1b" not in on_a_terminal(*words, TERM="xterm", NO_COLOR="1")
+    assert "\x1b" not in on_a_terminal(*words, "-o", "json", TERM="xterm")
 
 
 def test_the_whole_life_by_commands(released: Shop) -> None:
@@ -175,6 +202,16 @@ def test_schema_prints_a_json_schema(kind: str) -> None:
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
 
 
+def test_every_command_has_an_output_schema_and_a_line_in_the_docs() -> None:
+    leaves = {" ".join(path) for path, command in ALL if not isinstance(command, click.Group)}
+    assert leaves - set(ANSWERS) == {"demo", "schema"}
+    assert set(ANSWERS) - leaves == set()
+    table = (Path(__file__).parents[2] / "docs" / "output.md").read_text(encoding="utf-8")
+    assert [command for command in ANSWERS if f"`{command}`" not in table] == []
+    for command in ANSWERS:
+        jsonschema_rs.validator_for(output_schema(command))
+
+
 # Exit codes, each provoked once by a process of its own. Code 8 has no rule kind yet that can ask for an approval.
 
 
@@ -222,6 +259,26 @@ def test_a_person_can_stop_it() -> None:
         time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=10) == 130
+
+
+def test_a_waiting_command_that_is_stopped_says_so_as_json(released: Shop) -> None:
+    """It waits for inputs from standard input; a pipe that it holds open tells when it reads."""
+    words = ["-C", str(released.root), "render", FIRST[1], "--inputs", "-", "-o", "json"]
+    code = (
+        "import sys, pawl.operations.reading as r; read = r.read_json; "
+        "r.read_json = lambda *a: (print('reading', file=sys.stderr, flush=True), read(*a))[1]; "
+        "import pawl.cli.main as m; m.run(sys.argv[1:])"
+    )
+    command = [sys.executable, "-c", code, *words]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "reading\n"
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=10)
+    assert (130, 130) == (process.returncode, json.loads(out)["exit_code"])
+    assert "Traceback" not in err
 
 
 # Git
@@ -279,3 +336,8 @@ def test_a_workspace_path_with_blanks_and_other_letters(tmp_path: Path) -> None:
     shop.release_first()
     assert shop.version("support/refund") == "1.0.0"
     assert os.listdir(root / "releases") != []  # noqa: PTH208 - names only
+
+
+def test_outputs_that_cannot_be_written_are_told(shop: Shop) -> None:
+    ended = in_process("-C", str(shop.root), "check", "-o", f"sarif={shop.root}/no/folder/x.sarif")
+    assert (2, True) == (ended.code, "cannot be written" in ended.err)

@@ -29,6 +29,7 @@ from pawl.errors import (
 from pawl.ids import parse_channel, parse_name, parse_ref, parse_version
 from pawl.operations.session import Report, Session, Status, checked_reason
 from pawl.policy.verdict import APPROVAL, CONFLICT, EVIDENCE, FINDINGS, INTEGRITY, REFUSED, WITHHELD
+from pawl.problems import Problem
 from pawl.registry.journal import Actor
 from pawl.workspace import Workspace, find_workspace
 
@@ -226,6 +227,16 @@ def guarded(act: Callable[[], Report]) -> Report:
             if isinstance(error, kind):
                 return Report(status=status, exit_code=code, problems=error.problems)
         raise
+    except OSError as error:
+        message = f"the operating system said no: {error.strerror} ({error.filename})"
+        return Report(status="failed", exit_code=FINDINGS, problems=(Problem(code="cannot-write", message=message),))
+
+
+def _write_output(path: Path, text: str) -> None:
+    try:
+        path.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise click.UsageError(f"the output cannot be written to {path}: {error.strerror}") from None
 
 
 def finish(command: str, report: Report, outputs: tuple[Output, ...], lines: Lines) -> NoReturn:
@@ -235,7 +246,7 @@ def finish(command: str, report: Report, outputs: tuple[Output, ...], lines: Lin
         if output.file is None:
             sys.stdout.write(text + "\n")
         else:
-            Path(output.file).write_text(text + "\n", encoding="utf-8")
+            _write_output(Path(output.file), text)
     sys.stdout.flush()
     raise SystemExit(report.exit_code)
 
