@@ -79,7 +79,9 @@ class Shop:
         assert (code, code) == (ended.code, answer["exit_code"]), ended.out + ended.err
         command = command_of(words)
         if command in ANSWERS:
-            jsonschema_rs.Draft202012Validator(output_schema(command)).validate(answer)
+            schema = output_schema(command)
+            jsonschema_rs.Draft202012Validator(schema).validate(answer)
+            assert sorted(set(answer) - set(schema["properties"])) == [], f"pawl {command} says more than its schema"
         return answer
 
     def codes(self, answer: dict[str, Any], severity: str = "error") -> list[str]:

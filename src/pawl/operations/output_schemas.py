@@ -1,7 +1,8 @@
 """JSON Schemas of what commands print with ``-o json``: what all have in common, and what each adds.
 
 A report that ends in an error before anything was decided has the common fields only; so the fields of a command are
-required where its status says that it came to an answer.
+required where its status says that it came to an answer. The schemas are open, so that later versions can say more;
+the tests see to it that no field of today is missing in them.
 """
 
 from __future__ import annotations
@@ -167,14 +168,58 @@ ANSWERS: Mapping[str, Fields] = MappingProxyType(
 )
 """Command -> the fields of its answer. ``demo`` and ``schema`` print for people and editors, not with -o json."""
 
-_DECIDED: Mapping[str, Fields] = {"promote": {"verdict": _VERDICT, "plan": _TEXTS, **_WRITTEN}}
-_DECIDED = {**_DECIDED, "rollback": _DECIDED["promote"], "remove": _DECIDED["promote"]}
-"""What a release says too, once it was judged: in every status but unchanged."""
+_RELEASED: Fields = {"verdict": _VERDICT, "plan": _TEXTS, **_WRITTEN}
+_WITHDRAWN: Fields = {"level": _or_null(_TEXT), **_WRITTEN}
+_TAKEN_BACK: Fields = {**_WITHDRAWN, "pinned_on": _TEXTS}
+_INTERVENED: Fields = {"action": _TEXT, **_WRITTEN}
+_DONE: Mapping[str, Fields] = MappingProxyType(
+    {
+        **dict.fromkeys(("promote", "rollback", "remove"), _RELEASED),
+        **dict.fromkeys(("halt", "resume", "reject", "unreject"), _INTERVENED),
+        **dict.fromkeys(("deprecate", "yank", "revoke"), _TAKEN_BACK),
+        "restore": _WITHDRAWN,
+        "publish": {"plan": _TEXTS, "dry_run": _FLAG, **_WRITTEN},
+        "policy adopt": {"rules": _TEXTS, "channels": _OBJECT, **_WRITTEN},
+    }
+)
+"""What an answer says too where something was done, or would be."""
+
+_MAYBE: Mapping[str, Fields] = MappingProxyType(
+    {
+        "import mcp": {"tools": _OBJECTS},
+        "halt": {"name": _TEXT, "version": _or_null(_VERSION)},
+        "resume": {"name": _TEXT},
+        "reject": {"rejects": _OBJECTS},
+        "unreject": {"ref": _TEXT, "unrejects": _TEXTS},
+        "policy show": {"adopted": _OBJECT},
+        "show": {
+            "versions": _OBJECTS,
+            **_SERVED,
+            "file": _DIGEST,
+            "serial": _WHOLE,
+            "published": _TIME,
+            "withdrawn": _or_null(_OBJECT),
+            "pinned_on": _TEXTS,
+            "document": _OBJECT,
+        },
+        "history": {"at": _TIME, "pins": _OBJECT, "serial": _WHOLE, "policy": _or_null(_WHOLE)},
+        "targets": {"policy": _or_null(_WHOLE)},
+        "snapshot": {
+            "policy": _or_null(_WHOLE),
+            "expires": _or_null(_TIME),
+            "out": _TEXT,
+            "snapshot": _OBJECT,
+        },
+        "render": {**_ON_CHANNEL, "policy": _or_null(_WHOLE), "stale": _FLAG},
+        "run use": {"document": _OBJECT},
+    }
+)
+"""What an answer says too, depending on what was asked."""
 
 
 def output_schema(command: str) -> dict[str, Any]:
     """Return the schema of one command's JSON."""
-    fields, more = ANSWERS[command], _DECIDED.get(command, {})
+    fields, done = ANSWERS[command], _DONE.get(command, {})
     common: dict[str, Any] = {
         "command": {"const": command},
         "status": {"enum": list(_STATUS)},
@@ -187,11 +232,11 @@ def output_schema(command: str) -> dict[str, Any]:
         "$schema": DIALECT,
         "title": f"pawl {command} -o json",
         "type": "object",
-        "properties": {**common, **fields, **more},
+        "properties": {**common, **fields, **done, **_MAYBE.get(command, {})},
         "required": list(common),
         "allOf": [
             {"if": answered, "then": {"required": list(fields)}},
-            {"if": judged, "then": {"required": list(more)}},
+            {"if": judged, "then": {"required": list(done)}},
         ],
     }
 
