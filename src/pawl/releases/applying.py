@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 from pathlib import Path
 from typing import assert_never
 
@@ -56,11 +57,40 @@ def apply(workspace: Workspace, plan: Plan, *, commit: bool, branch: str | None 
     with Lock(workspace.lock_file, timeout=LOCK_SECONDS):
         _expect(workspace, plan)
         _sweep(workspace, plan)
-        carried_out = [_carry_out(workspace, step) for step in plan.steps]
-        files = tuple(dict.fromkeys((*carried_out, *_heal(workspace))))
+        files, problems = _carry_through(workspace, plan)
         if not (repository and commit):
-            return Applied(files=tuple(workspace.relative(path) for path in files), commit=None)
-        return _commit(workspace, repository, files, plan)
+            return Applied(files=tuple(workspace.relative(path) for path in files), commit=None, problems=problems)
+        applied = _commit(workspace, repository, files, plan)
+        return replace_fields(applied, problems=(*problems, *applied.problems))
+
+
+def _carry_through(workspace: Workspace, plan: Plan) -> tuple[tuple[Path, ...], tuple[Problem, ...]]:
+    """Return the files that were written. Once the record is there the change has happened, whatever fails after it:
+    an error would make people ask again, and a second rollback would go back once more."""
+    files: list[Path] = []
+    try:
+        for step in plan.steps:
+            files.append(path_of(workspace, step))
+            _carry_out(workspace, step)
+        files += _heal(workspace)
+    except PawlError as error:
+        if not _recorded(workspace, plan):
+            raise
+        message = f"the change is recorded, and not all that follows from it could be written: {error.message}"
+        hint = "the next writing command mends it"
+        problem = Problem(code="not-finished", severity="warning", message=message, hint=hint)
+        return tuple(dict.fromkeys(path for path in files if path.exists())), (problem,)
+    return tuple(dict.fromkeys(files)), ()
+
+
+def _recorded(workspace: Workspace, plan: Plan) -> bool:
+    record = plan.record
+    if record is None:
+        return False
+    try:
+        return workspace.record_file(record.journal, record.serial).read_bytes() == record.data
+    except OSError:
+        return False
 
 
 def _expect(workspace: Workspace, plan: Plan) -> None:
@@ -120,7 +150,7 @@ def path_of(workspace: Workspace, step: Step) -> Path:
             assert_never(step)
 
 
-def _carry_out(workspace: Workspace, step: Step) -> Path:
+def _carry_out(workspace: Workspace, step: Step) -> None:
     path = path_of(workspace, step)
     path.parent.mkdir(parents=True, exist_ok=True)
     match step:
@@ -134,7 +164,6 @@ def _carry_out(workspace: Workspace, step: Step) -> Path:
             replace(path, record_bytes(projection(step.state)))
         case _:
             assert_never(step)
-    return path
 
 
 def _commit(workspace: Workspace, repository: git.Repository, files: Sequence[Path], plan: Plan) -> Applied:
