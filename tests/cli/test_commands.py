@@ -281,6 +281,14 @@ def test_a_waiting_command_that_is_stopped_says_so_as_json(released: Shop) -> No
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(
+    "text", ["yesterday", "2026-13-01", "99999-01-01", "0001-01-01", "0001-01-01T00:00:00+14:00", "1969-12-31", ""]
+)
+def test_what_is_no_time_is_a_wrong_use(plain_shop: Shop, text: str) -> None:
+    for words in (("history", "staging", "--at", text), ("runs", "affected", FIRST[0], "--since", text)):
+        assert in_process("-C", str(plain_shop.root), *words, "-o", "json").code == 2, words
+
+
 # Git
 
 

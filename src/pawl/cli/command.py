@@ -76,11 +76,12 @@ def _name_and_version(text: str) -> tuple[str, str | None]:
 def _moment(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise ValueError(
-            f"{text!r} is no time: write 2026-03-01T12:00:00Z, or 2026-03-01 for its first second"
-        ) from None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        moment = datetime.min.replace(tzinfo=UTC)
+    if moment.year < 1970:  # years of fewer than four digits have no RFC 3339 form that sorts, and nothing is older
+        raise ValueError(f"{text!r} is no time: write 2026-03-01T12:00:00Z, or 2026-03-01 for its first second")
+    return moment
 
 
 NAME = Parsed("NAME", parse_name)
