@@ -289,6 +289,22 @@ def test_what_is_no_time_is_a_wrong_use(plain_shop: Shop, text: str) -> None:
         assert in_process("-C", str(plain_shop.root), *words, "-o", "json").code == 2, words
 
 
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_output_is_utf_8_whatever_the_locale(released: Shop, form: str) -> None:
+    words = ("render", FIRST[1], "--input", "order_id=é😀", "--input", "amount=2", "-o", form)
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "pawl", "-C", str(released.root), *words]
+    done = subprocess.run(command, capture_output=True, env=environment, check=True)
+    assert "é😀" in done.stdout.decode("utf-8")
+
+
+@pytest.mark.parametrize("reason", [b"\xff", b"a\xed\xa0\x80", b"a\x01", b" ", b"x" * 2_001])
+def test_reasons_that_no_record_can_hold(released: Shop, reason: bytes) -> None:
+    words = ("halt", "support/refund", "--channel", "production", "--reason", os.fsdecode(reason), "-o", "json")
+    ended = in_subprocess("-C", str(released.root), *words)
+    assert (2, 2) == (ended.code, json.loads(ended.out)["exit_code"])
+
+
 # Git
 
 

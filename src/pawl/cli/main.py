@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import json
 import os
 import sys
@@ -109,6 +110,9 @@ def cli(ctx: click.Context, folder: Path) -> None:
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and end the process with its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # JSON is UTF-8 whatever the locale; what cannot be written is escaped
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         cli.main(args=words, prog_name="pawl", standalone_mode=False)
     except click.exceptions.Exit as error:

@@ -64,6 +64,12 @@ def checked_reason(reason: str) -> str:
     text = reason.strip()
     if not text:
         raise UsageError("a reason is needed: it is what the history will say", code="reason-missing")
-    if len(text) > MAX_REASON or any(ord(char) < 32 and char not in "\n\t" for char in text):
-        raise UsageError(f"a reason has at most {MAX_REASON} characters and no control characters", code="reason-bad")
+    if len(text) > MAX_REASON or any((ord(char) < 32 and char not in "\n\t") or _is_half(char) for char in text):
+        message = f"a reason is UTF-8 of at most {MAX_REASON} characters without control characters"
+        raise UsageError(message, code="reason-bad")
     return text
+
+
+def _is_half(char: str) -> bool:
+    """Whether a character is half of a surrogate pair: it came from bytes that are no UTF-8, and cannot be written."""
+    return "\ud800" <= char <= "\udfff"
