@@ -155,7 +155,11 @@ def _last_commit(check: _Verification) -> None:
             return
         folder = workspace.releases.resolve()
         committed = {repository.root / path for path in repository.files_at("HEAD", folder)}
-        differing = [path for path in repository.uncommitted([folder]) if path in committed]
+        suspect = [path for path in repository.uncommitted([folder]) if path in committed]
+        # a command that was killed before Git's index followed its commit leaves files that only seem to differ
+        differing = [
+            path for path in suspect if not path.is_file() or path.read_bytes() != repository.read_at("HEAD", path)
+        ]
     except PawlError as error:
         message = f"the journals were not held against the last commit: {error.message}"
         check.problems.append(Problem(code="git-not-asked", severity="warning", message=message))
