@@ -21,7 +21,7 @@ from pawl.problems import Place
 MAX_DEPTH = 64
 MAX_PLACES = 10_000
 MAX_WITNESSES = 200
-MAX_CHANGES = 5_000
+MAX_CHANGES = 2_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)

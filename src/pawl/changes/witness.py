@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Literal, TypeAlias
 
 from pawl.changes.effort import Effort
@@ -249,7 +249,7 @@ class Witnesses:
         wide, narrow = (old, new) if narrows else (new, old)
         roots = (self.old, self.new) if narrows else (self.new, self.old)
         tries = 0
-        for value in (*hints, *self.sampler.pool(wide, narrow)):
+        for value in chain(hints, self.sampler.pool(wide, narrow)):
             if not self.sampler.effort.spend(1):
                 break
             if value is ABSENT or not shows(value):
@@ -289,6 +289,8 @@ class Witnesses:
 
     def _around(self, step: Step, value: Any, *, narrows: bool, full: bool) -> Any:
         facts = (step.old if narrows else step.new).facts
+        if not self.sampler.effort.spend(4):
+            return ABSENT
         if step.kind == "item":
             return self._array_around(facts, int(step.key), value)
         names = declared(facts) if full else ()
