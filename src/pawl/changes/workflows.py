@@ -82,10 +82,9 @@ def _outcomes(report: Report, old: Graph, new: Graph) -> None:
 
 def _ids(report: Report, graphs: tuple[Graph, Graph], effects: tuple[Effects, Effects]) -> None:
     old, new = graphs
-    known = _closure(old, effects[0])
     for name, step in new.steps.items():
         if name not in old.steps:
-            wider = not _within(step, known, effects)
+            wider = not _within(step, old, effects)
             report.add("step-added:wider" if wider else "step-added", _place(new, name), name=name, new=_what(step))
     for name, step in old.steps.items():
         if name not in new.steps:
@@ -100,25 +99,26 @@ def _what(step: Mapping[str, Any]) -> str:
     return f"the end {step['end']['outcome']}" if called is None else f"the {called[0]} {called[1]}"
 
 
-def _closure(found: Graph, effects: Effects) -> frozenset[str]:
-    """Return every effect that some step is known to have."""
-    return frozenset().union(*[effects.of_step(step) or frozenset() for step in found.steps.values()])
+def _closure(effects: Effects) -> frozenset[str]:
+    """Return every effect that something required is known to have."""
+    return frozenset().union(*[effects.of(name) or frozenset() for name in effects.requires])
 
 
-def _within(step: Mapping[str, Any], known: frozenset[str], effects: tuple[Effects, Effects]) -> bool:
-    """Whether a step can touch nothing that the old closure could not."""
+def _within(step: Mapping[str, Any], old: Graph, effects: tuple[Effects, Effects]) -> bool:
+    """Whether a step can touch nothing that the old closure could not: by its effects, or by being called already."""
     touched = effects[1].of_step(step)
     if touched is not None:
-        return touched <= known
+        return touched <= _closure(effects[0])
     called = call_of(step)
-    name = called[1] if called is not None else ""
-    return name in effects[0].requires and effects[0].requires[name] == effects[1].requires.get(name)
+    if called is None or called not in {call_of(other) for other in old.steps.values()}:
+        return False
+    return effects[0].requires.get(called[1]) == effects[1].requires.get(called[1])
 
 
 def _wider(report: Report, graphs: tuple[Graph, Graph], effects: tuple[Effects, Effects]) -> None:
     """Report effects that a procedure which both versions call has gained with another specifier."""
     old, new = graphs
-    known = _closure(old, effects[0])
+    known = _closure(effects[0])
     called = {call_of(step) for step in old.steps.values()} & {call_of(step) for step in new.steps.values()}
     for kind, name in sorted(pair for pair in called if pair is not None):
         before, after = effects[0].of(name), effects[1].of(name)
