@@ -116,6 +116,9 @@ def _objects(rng: Random, depth: int, defs: tuple[str, ...]) -> dict[str, Any]:
         found["additionalProperties"] = rng.choice((False, False, True, schema(rng, depth - 1, defs=defs)))
     if rng.random() < 0.12:
         found["patternProperties"] = {rng.choice(("^z", "^[ab]")): schema(rng, depth - 1, defs=defs)}
+    if rng.random() < 0.06:
+        found["unevaluatedProperties"] = False
+        found |= condition(rng, depth, defs) if rng.random() < 0.5 else {}
     if rng.random() < 0.1:
         found["minProperties"] = rng.choice((1, 2))
     if rng.random() < 0.1:

@@ -64,9 +64,9 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], set[tuple[str, str, str]]
     ),
     (
         "a step that touches more",
-        flow(call("check", "paid"), end("paid")),
-        flow(*PLAIN),
-        {("step-added", "/spec/steps/1", "major")},
+        workflow(call("check", "paid"), end("paid"), requires={"check": ">=1,<2"}),
+        workflow(*PLAIN, requires={"check": ">=1,<2", "pay": ">=1,<2"}),
+        {("step-added", "/spec/steps/1", "major"), ("requires-added", "/requires/pay", "minor")},
     ),
     (
         "a step of unknown effects",
@@ -193,7 +193,7 @@ def test_a_guard_that_is_lost_is_named_with_what_it_guarded() -> None:
 
 def test_a_required_tool_that_now_touches_more() -> None:
     def newest(name: str, specifier: str) -> frozenset[str]:
-        return EFFECTS[name] | (frozenset({"mail:send"}) if "3" in specifier else frozenset())
+        return EFFECTS.get(name, frozenset()) | (frozenset({"mail:send"}) if "3" in specifier else frozenset())
 
     old = flow(*PLAIN)
     new = {**old, "requires": {**REQUIRES, "check": ">=1,<3"}}

@@ -20,7 +20,7 @@ _ENUMS = ("const", "enum")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Forms2:
+class Both:
     """The normal forms of both sides of a place."""
 
     old: Form
@@ -40,7 +40,7 @@ class Forms2:
 def describe(walk: Walk, here: Here) -> None:
     """Report what differs between two normal forms, and go on to the places below."""
     forms = walk.inclusion.forms
-    both = Forms2(forms.form(here.old, placed=True), forms.form(here.new, placed=True))
+    both = Both(forms.form(here.old, placed=True), forms.form(here.new, placed=True))
     walk.notes(here, both.old.facts, both.new.facts)
     if _all_listed(both.old) and _all_listed(both.new) and (_spelled(both.old) or _spelled(both.new)):
         _enums(walk, here, both)
@@ -58,7 +58,16 @@ def describe(walk: Walk, here: Here) -> None:
         _union(walk, here, both, lost, gained)
     told: set[tuple[int, int]] = set()
     for old, new in pairs:
-        _pair(walk, here, both, old, new, told)
+        at = replace(here, unsure=here.unsure or _overlaps(walk, both, old, new))
+        _pair(walk, at, both, old, new, told)
+
+
+def _overlaps(walk: Walk, both: Both, old: Alternative, new: Alternative) -> bool:
+    """Whether another alternative of either side may take what this pair loses, or have taken what it gains."""
+    apart = walk.inclusion.forms.apart
+    others = [other for other in both.new.of(old.kind) if other is not new]
+    before = [other for other in both.old.of(new.kind) if other is not old]
+    return not all(apart(old, other) for other in others) or not all(apart(other, new) for other in before)
 
 
 def _all_listed(form: Form) -> bool:
@@ -73,7 +82,7 @@ def _spelled(form: Form) -> bool:
     )
 
 
-def _enums(walk: Walk, here: Here, both: Forms2) -> None:
+def _enums(walk: Walk, here: Here, both: Both) -> None:
     left, right = _members(both.old), _members(both.new)
     added = [value for key, value in right.items() if key not in left]
     removed = [value for key, value in left.items() if key not in right]
@@ -124,7 +133,7 @@ def _type_names(form: Form, other: Form) -> frozenset[str]:
     return frozenset(kinds)
 
 
-def _types(walk: Walk, here: Here, both: Forms2) -> None:
+def _types(walk: Walk, here: Here, both: Both) -> None:
     old, new = _type_names(both.old, both.new), _type_names(both.new, both.old)
     gone = {name for name in old if not _covered(name, new)}
     come = {name for name in new if not _covered(name, old)}
@@ -170,7 +179,7 @@ def _either(names: Iterable[str]) -> str:
     return "any type" if len(found) >= 6 else " or ".join(found) if found else "nothing"
 
 
-def _union(walk: Walk, here: Here, both: Forms2, lost: list[Alternative], gained: list[Alternative]) -> None:
+def _union(walk: Walk, here: Here, both: Both, lost: list[Alternative], gained: list[Alternative]) -> None:
     forms, inclusion = walk.inclusion.forms, walk.inclusion
     inclusion.above = here.depth
     old, new = forms.form(here.old), forms.form(here.new)
@@ -205,7 +214,7 @@ def _called(alternative: Alternative) -> str:
     return f"{alternative.kind} with {', '.join(names[:4])}" if names else alternative.kind
 
 
-def _pair(walk: Walk, here: Here, both: Forms2, old: Alternative, new: Alternative, told: set[tuple[int, int]]) -> None:
+def _pair(walk: Walk, here: Here, both: Both, old: Alternative, new: Alternative, told: set[tuple[int, int]]) -> None:
     known = (id(old.facts), id(new.facts))
     if known not in told:
         told.add(known)
@@ -215,7 +224,7 @@ def _pair(walk: Walk, here: Here, both: Forms2, old: Alternative, new: Alternati
             _conditions(walk, here, old.facts, new.facts)
     if old.members is not None and new.members is not None:
         left, right = Form((old,), old.facts), Form((new,), new.facts)
-        _enums(walk, here, Forms2(replace(left, union=old.branch), replace(right, union=new.branch)))
+        _enums(walk, here, Both(replace(left, union=old.branch), replace(right, union=new.branch)))
     elif old.members is not None or new.members is not None:
         _listing(walk, here, both, old, new)
     elif speaks_of(old.facts, old.kind) or speaks_of(new.facts, new.kind):
@@ -227,7 +236,7 @@ def _own(alternative: Alternative, form: Form) -> Facts:
     return alternative.facts if alternative.facts is not form.facts else Facts()
 
 
-def _listing(walk: Walk, here: Here, both: Forms2, old: Alternative, new: Alternative) -> None:
+def _listing(walk: Walk, here: Here, both: Both, old: Alternative, new: Alternative) -> None:
     """One side lists its values and the other does not."""
     accepts = walk.inclusion.forms.judge.accepts
     if old.members is not None:

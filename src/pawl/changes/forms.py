@@ -136,9 +136,12 @@ class Forms:
         found = dict(facts.conditions)
         kinds = facts.kinds
         for choice in facts.choices:
+            forms = [self.form(branch) for branch in choice.branches]
+            kinds &= frozenset().union(*[form.kinds for form in forms])
+            if choice.keyword == "anyOf" and all(_only_types(form) for form in forms):
+                continue
             parts = tuple((str(index), branch) for index, branch in enumerate(choice.branches))
             found[Condition(choice.keyword, ALL_KINDS, choice.spot, parts, alone=choice.alone)] = None
-            kinds &= frozenset().union(*[self.form(branch).kinds for branch in choice.branches])
         return replace(facts, kinds=kinds, choices={}, conditions=found)
 
     def _plain(self, facts: Facts, schema: Schema) -> Iterator[Alternative]:
@@ -190,9 +193,10 @@ class Forms:
         lefts, rights = self.form(one).alternatives, self.form(other).alternatives
         if not self.effort.spend(len(lefts) * len(rights)):
             return False
-        return all(self._apart(left, right, depth) for left in lefts for right in rights)
+        return all(self.apart(left, right, depth) for left in lefts for right in rights)
 
-    def _apart(self, left: Alternative, right: Alternative, depth: int) -> bool:
+    def apart(self, left: Alternative, right: Alternative, depth: int = 0) -> bool:
+        """Whether two alternatives surely have no value in common."""
         if left.kind != right.kind:
             return True
         if left.members is not None and right.members is not None:
@@ -201,13 +205,18 @@ class Forms:
             self.effort.spend(len(left.members))
             return all(self.judge.accepts(right.schema, value) is False for value in left.members.values())
         if right.members is not None:
-            return self._apart(right, left, depth)
+            return self.apart(right, left, depth)
         if left.kind != "object" or depth >= _DISJOINT_DEPTH:
             return False
         names = set(left.facts.required).intersection(right.facts.required, declared(left.facts), declared(right.facts))
         return any(
             self.disjoint(of_name(left.facts, name), of_name(right.facts, name), depth + 1) for name in sorted(names)
         )
+
+
+def _only_types(form: Form) -> bool:
+    """Whether a form says nothing but which types it accepts, whole numbers apart."""
+    return not form.facts.whole and form.facts.binding <= {"type"} and not form.facts.choices
 
 
 def _cycle(schema: Schema) -> Form:

@@ -24,6 +24,7 @@ from pawl.changes.facts import (
     stricter_high,
     stricter_low,
 )
+from pawl.changes.skeleton import skeleton
 from pawl.changes.source import TEXT, Keyword, Schema, Source, Spot, is_anything, keywords
 from pawl.changes.values import keyed
 from pawl.errors import Faulty
@@ -312,12 +313,10 @@ def _unevaluated(facts: Facts, source: Source, found: Mapping[str, Keyword]) -> 
         if name not in found or is_anything((source.child(name),)):
             continue
         rest: Schema = (source.child(name),)
-        hidden = bool(facts.choices) or any(
-            condition.keyword not in ("not", "propertyNames") for condition in facts.conditions
-        )
-        if hidden:
-            parts = ((name, rest), ("siblings", (source.without(name),)))
-            _put(facts.conditions, Condition(name, kinds, source.spot(name), parts))
+        if _hidden(facts, kinds):
+            parts: list[tuple[str, Schema]] = [(name, rest)]
+            plain = json.dumps(skeleton(source.without(name), parts), sort_keys=True)
+            _put(facts.conditions, Condition(name, kinds, source.spot(name), tuple(parts), plain))
             facts.binding.add(name)
         elif name == "unevaluatedProperties" and all(shape.rest is None for shape in facts.objects):
             names: dict[str, Schema] = {key: () for shape in facts.objects for key in shape.properties}
@@ -330,6 +329,15 @@ def _unevaluated(facts: Facts, source: Source, found: Mapping[str, Keyword]) -> 
             facts.binding.add("items")
         facts.where[name] = source.spot(name)
     return facts
+
+
+def _hidden(facts: Facts, kinds: frozenset[str]) -> bool:
+    """Whether what is evaluated can depend on the instance: on a branch, a condition, an item that was looked for."""
+    looks = {"if", "contains"} if kinds == _ARRAY else {"if"}
+    if facts.choices or not looks.isdisjoint(facts.where):
+        return True
+    seen_through = ("not", "propertyNames", "dependentRequired", "contains")
+    return any(kinds & found.kinds and found.keyword not in seen_through for found in facts.conditions)
 
 
 def _put(found: dict[Item, None], item: Item) -> None:

@@ -16,8 +16,6 @@ from pawl.problems import Place, pointer
 Level: TypeAlias = Literal["none", "patch", "minor", "major"]
 Side: TypeAlias = Literal["input", "output"]
 Proof: TypeAlias = Literal["witness", "usage", "rule", "undecided"]
-Party: TypeAlias = Literal["callers", "implementers"]
-Flag: TypeAlias = Literal["text", "behaviour", "safety", "undecided"]
 
 LEVELS: Final[tuple[Level, ...]] = ("none", "patch", "minor", "major")
 MAX_SHOWN = 80
@@ -102,11 +100,6 @@ def same(left: Any, right: Any) -> bool:
     if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(same(one, other) for one, other in zip(left, right, strict=True))
     return bool(left == right) and isinstance(left, str) == isinstance(right, str)
-
-
-def within(value: Any, values: Iterable[Any]) -> bool:
-    """Whether a JSON value is among ``values``."""
-    return any(same(value, other) for other in values)
 
 
 def keyed(values: Iterable[Any]) -> dict[str, Any]:

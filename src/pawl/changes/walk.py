@@ -13,7 +13,7 @@ from typing import Any
 from pawl.changes.facts import Facts
 from pawl.changes.inclusion import Inclusion
 from pawl.changes.rules import SCHEMA_RULES, affects, breaks
-from pawl.changes.source import TEXT, Schema, Source, Spot, is_anything, is_nothing, key_of
+from pawl.changes.source import Schema, Source, Spot, is_anything, is_nothing, key_of
 from pawl.changes.values import ABSENT, Change, Proof, Side, same, shown
 from pawl.changes.witness import Step, Trail, Witnesses
 from pawl.problems import Place
@@ -34,6 +34,8 @@ class Here:
     narrow: bool = True
     widen: bool = True
     depth: int = 0
+    unsure: bool = False
+    """Whether the place lies in one of several alternatives that overlap: another one may take what this one loses."""
 
     def down(self, step: Step, old: Schema, new: Schema) -> Here:
         """Return the place one step below."""
@@ -134,6 +136,8 @@ class Walk:
         self._told.add(told)
         level = rule.input if self.side == "input" else rule.output
         proof, witness = self._proof(here, finding)
+        unsure = here.unsure and proof == "rule" and rule.direction in ("narrows", "widens", "both")
+        flags = (*rule.flags, "undecided") if unsure else rule.flags
         broken = breaks(level, self.side, rule.direction)
         says = finding.says or (shown(finding.old), shown(finding.new))
         reason = rule.reasons[0 if self.side == "input" else 1].format(
@@ -147,12 +151,12 @@ class Walk:
             old=finding.old,
             new=finding.new,
             level=level,
-            flags=rule.flags,
+            flags=flags,
             breaks=broken,
             affects=affects(rule.flags, broken, level),
-            proof=proof,
+            proof="undecided" if unsure else proof,
             witness=witness,
-            reason=reason,
+            reason=f"{reason}, unless another branch covers it, which cannot be decided" if unsure else reason,
         )
         self.found.append(change)
 
@@ -244,6 +248,3 @@ def _equal(left: list[Spot], right: list[Spot]) -> bool:
 
 def _last(place: Place) -> str:
     return str(place[-1]) if place else "the schema"
-
-
-TEXT_KEYWORDS = frozenset(TEXT)
