@@ -12,11 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from math import ceil, floor
 from typing import Any, TypeAlias
 
 from pawl.changes.facts import (
-    Bound,
     Condition,
     Facts,
     declared,
@@ -28,17 +26,14 @@ from pawl.changes.facts import (
     of_rest,
     pattern_texts,
     prefix_length,
-    smaller,
     speaks_of,
 )
 from pawl.changes.forms import Alternative, Form, Forms, of_name
+from pawl.changes.limits import counted, high_within, low_within, most_members, most_within
 from pawl.changes.source import Schema, Source, Spot, alike, is_anything, is_nothing, key_of
-from pawl.changes.values import keyed
 
 MAX_DEPTH = 64
 MAX_PAIRS = 10_000
-MAX_COUNTED = 64
-"""The most whole numbers of a range that are looked at one by one."""
 
 Pair: TypeAlias = tuple[frozenset[Source], frozenset[Source], bool]
 
@@ -191,7 +186,7 @@ class Inclusion:
 
         ``claim``: the form that the alternative is part of, where added names are forbidden to it.
         """
-        members = one.members if one.members is not None else _counted(one)
+        members = one.members if one.members is not None else counted(one)
         if members is not None:
             if self._accepted(members, form, schema):
                 return True
@@ -242,9 +237,9 @@ class Inclusion:
         right = other.facts
         if right.step is not None and (left.step is None or (left.step / right.step).denominator != 1):
             return self._fail(_place(other, "multipleOf", "type"), "multipleOf")
-        if not _low_within(left.low, right.low):
+        if not low_within(left.low, right.low):
             return self._fail(_place(other, "minimum", "exclusiveMinimum"), "minimum")
-        if not _high_within(left.high, right.high):
+        if not high_within(left.high, right.high):
             return self._fail(_place(other, "maximum", "exclusiveMaximum"), "maximum")
         return True
 
@@ -252,7 +247,7 @@ class Inclusion:
         right = other.facts
         if left.min_length < right.min_length:
             return self._fail(_place(other, "minLength"), "minLength")
-        if not _most_within(left.max_length, right.max_length):
+        if not most_within(left.max_length, right.max_length):
             return self._fail(_place(other, "maxLength"), "maxLength")
         for pattern, spot in right.patterns.items():
             if pattern not in left.patterns:
@@ -267,7 +262,7 @@ class Inclusion:
         if left.min_items < right.min_items:
             return self._fail(_place(other, "minItems"), "minItems")
         most = length_limit(left)
-        if not _most_within(most, right.max_items):
+        if not most_within(most, right.max_items):
             return self._fail(_place(other, "maxItems"), "maxItems")
         if right.unique and not left.unique and (most is None or most > 1):
             return self._fail(_place(other, "uniqueItems"), "uniqueItems")
@@ -286,7 +281,7 @@ class Inclusion:
                 return self._fail(spot, "required")
         if max(left.min_properties, len(left.required)) < right.min_properties:
             return self._fail(_place(other, "minProperties"), "minProperties")
-        if not _most_within(_most_members(left), right.max_properties):
+        if not most_within(most_members(left), right.max_properties):
             return self._fail(_place(other, "maxProperties"), "maxProperties")
         names = len(named(left)) + len(named(right))
         if not self.forms.effort.spend(names * (len(pattern_texts(left)) + len(pattern_texts(right))) // 4):
@@ -372,37 +367,6 @@ class Inclusion:
         holds = self._holds(left, right, False) and self._holds(right, left, False)
         self._eaten -= 1 if eats else 0
         return holds
-
-
-def _counted(one: Alternative) -> dict[str, Any] | None:
-    """Return the numbers of a short range of whole steps."""
-    facts = one.facts
-    if one.kind != "number" or facts.step is None or facts.low is None or facts.high is None or facts.conditions:
-        return None
-    first, last = ceil(facts.low.value / facts.step), floor(facts.high.value / facts.step)
-    if last - first >= MAX_COUNTED:
-        return None
-    numbers = [facts.step * turn for turn in range(first, last + 1)]
-    return keyed(int(number) if number.denominator == 1 else float(number) for number in numbers)
-
-
-def _low_within(left: Bound | None, right: Bound | None) -> bool:
-    return right is None or (left is not None and left >= right)
-
-
-def _high_within(left: Bound | None, right: Bound | None) -> bool:
-    if right is None or left is None:
-        return right is None
-    return left.value < right.value or (left.value == right.value and (left.open or not right.open))
-
-
-def _most_within(left: int | None, right: int | None) -> bool:
-    return right is None or (left is not None and left <= right)
-
-
-def _most_members(facts: Facts) -> int | None:
-    closed = not pattern_texts(facts) and is_nothing(of_rest(facts))
-    return smaller(facts.max_properties, len(declared(facts)) if closed else None)
 
 
 def _place(alternative: Alternative, *keywords: str) -> Spot:
