@@ -332,9 +332,9 @@ def _enum(rng: Random, here: dict[str, Any], _root: dict[str, Any]) -> None:
         here["enum"] = [here.pop("const")]
 
 
-def _all_of(_rng: Random, here: dict[str, Any], _root: dict[str, Any]) -> None:
-    if "allOf" in here or "unevaluatedProperties" in here or "unevaluatedItems" in here or "$ref" in here:
-        return
+def _all_of(_rng: Random, here: dict[str, Any], root: dict[str, Any]) -> None:
+    if "allOf" in here or "$ref" in here or "unevaluated" in json.dumps(root):
+        return  # unevaluated keywords look at how their siblings are written: there a difference is undecided
     whole = ("properties", "patternProperties", "additionalProperties", "items", "prefixItems")
     pairs = ("if", "then", "else", "contains", "minContains", "maxContains")
     moved = {key: here.pop(key) for key in list(here) if key not in (*whole, *pairs, "$defs")}

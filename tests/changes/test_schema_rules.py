@@ -506,6 +506,11 @@ SAME = [
         {**CLOSED, "properties": {"a": TEXT}},
     ),
     ({"type": "array", "prefixItems": [TEXT], "items": False}, {"type": "array", "prefixItems": [TEXT], "maxItems": 1}),
+    (
+        {"maximum": 5, "type": "integer"},
+        {"maximum": 5, "anyOf": [{"type": "integer"}, {"type": "integer", "title": "x"}]},
+    ),
+    ({"maximum": 5, "type": "number"}, {"maximum": 5, "anyOf": [{"type": "integer"}, {"type": "number"}]}),
     ({"maxLength": 5, "type": ["string", "null"]}, {"maxLength": 5, "anyOf": [TEXT, {"type": "null"}]}),
     ({"type": "string", "not": {"enum": ["a", "b"]}}, {"type": "string", "not": {"enum": ["b", "a"]}}),
     (

@@ -134,15 +134,18 @@ class Forms:
     def _as_conditions(self, facts: Facts) -> Facts:
         """Return the facts with every choice turned into a condition, which still bounds the types."""
         found = dict(facts.conditions)
-        kinds = facts.kinds
+        kinds, whole = facts.kinds, facts.whole
         for choice in facts.choices:
             forms = [self.form(branch) for branch in choice.branches]
             kinds &= frozenset().union(*[form.kinds for form in forms])
             if choice.keyword == "anyOf" and all(_only_types(form) for form in forms):
+                numbers = [form.facts.whole for form in forms if "number" in form.kinds]
+                whole = whole or (bool(numbers) and all(numbers))
                 continue
             parts = tuple((str(index), branch) for index, branch in enumerate(choice.branches))
             found[Condition(choice.keyword, ALL_KINDS, choice.spot, parts, alone=choice.alone)] = None
-        return replace(facts, kinds=kinds, choices={}, conditions=found)
+        step = common_step(facts.step, Fraction(1)) if whole else facts.step
+        return settled(replace(facts, kinds=kinds, whole=whole, step=step, choices={}, conditions=found))
 
     def _plain(self, facts: Facts, schema: Schema) -> Iterator[Alternative]:
         for kind in KINDS:
@@ -215,8 +218,8 @@ class Forms:
 
 
 def _only_types(form: Form) -> bool:
-    """Whether a form says nothing but which types it accepts, whole numbers apart."""
-    return not form.facts.whole and form.facts.binding <= {"type"} and not form.facts.choices
+    """Whether a form says nothing but which types it accepts."""
+    return form.facts.binding <= {"type"} and not form.facts.choices
 
 
 def _cycle(schema: Schema) -> Form:

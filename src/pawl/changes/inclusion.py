@@ -113,19 +113,18 @@ class Inclusion:
             )
         pair = (key_of(left), key_of(right), claim)
         known = self._known.get(pair)
-        if known is not None:
-            return self._recalled(known, right)
+        if known is not None and self._counts(known):
+            self._lean(known.leans)
+            return known.holds
         if pair in self._under_way:
             return self._assumed(self._under_way[pair], right)
         if self.above + len(self._stack) >= MAX_DEPTH or self.pairs >= MAX_PAIRS or not self.forms.effort.spend(1):
             return self._fail(right[0].spot(), "$ref", undecided=True)
         return self._settle(pair, left, right)
 
-    def _recalled(self, known: _Known, right: Schema) -> bool:
-        if known.leans is not None and self._stack[known.leans].eaten == self._eaten:
-            return self._fail(right[0].spot(), "$ref", undecided=True)
-        self._lean(known.leans)
-        return known.holds
+    def _counts(self, known: _Known) -> bool:
+        """Whether an answer can be used here: not if it leans on a pair since which nothing was consumed."""
+        return known.leans is None or self._stack[known.leans].eaten != self._eaten
 
     def _assumed(self, index: int, right: Schema) -> bool:
         if self._stack[index].eaten == self._eaten:
@@ -149,15 +148,19 @@ class Inclusion:
         elif frame.lowest < index:
             self._known[pair] = _Known(holds=True)
             self._trail.append(pair)
-            for leaning in self._trail[frame.trail :]:
-                self._known[leaning].leans = frame.lowest
+            self._lead(frame.trail, frame.lowest)
             self._lean(frame.lowest)
         else:
-            for leaning in self._trail[frame.trail :]:
-                self._known[leaning].leans = None
+            self._lead(frame.trail, None)
             del self._trail[frame.trail :]
             self._known[pair] = _Known(holds=True)
         return holds
+
+    def _lead(self, trail: int, index: int | None) -> None:
+        """Let all that leaned on a pair lean on what that pair leans on."""
+        for leaning in self._trail[trail:]:
+            if leaning in self._known and self._known[leaning].holds:
+                self._known[leaning].leans = index
 
     def _lean(self, index: int | None) -> None:
         if index is not None and self._stack:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pawl.changes.source import TEXT, Schema, Source, keywords
+from pawl.changes.values import keyed
 
 MAX_NESTED = 32
 _IN_PLACE = ("not", "if", "then", "else")
@@ -34,7 +35,7 @@ def skeleton(source: Source, parts: list[tuple[str, Schema]], depth: int = 0) ->
         name = keyword.name
         if name in TEXT or name == "default" or name.startswith("x-") or _NOTHING_SAID.get(name) == keyword.value:
             continue
-        found[name] = _of_keyword(source.child(*keyword.suffix), name, parts, depth)
+        found["enum" if name == "const" else name] = _of_keyword(source.child(*keyword.suffix), name, parts, depth)
     return found["$ref"] if found.keys() == {"$ref"} else found
 
 
@@ -57,6 +58,15 @@ def _of_keyword(held: Source, name: str, parts: list[tuple[str, Schema]], depth:
             else skeleton(held.child(key), parts, depth + 1)
             for key in _keys(raw)
         }
+    return _plain(name, raw)
+
+
+def _plain(name: str, raw: Any) -> Any:
+    """Return what a keyword without schemas says, the same for the same meaning."""
+    if name == "type":
+        return [raw] if isinstance(raw, str) else sorted(raw)
+    if name in ("enum", "const"):
+        return sorted(keyed(raw if name == "enum" else (raw,)))
     return sorted(raw) if name == "required" else raw
 
 
