@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from pawl.ids import Digest
@@ -50,3 +51,8 @@ def record_bytes(value: Any) -> bytes:
 def record_digest(value: Any) -> Digest:
     """Return the digest of a record by the bytes that it has in its file."""
     return sha256(record_bytes(value))
+
+
+def timestamp(moment: datetime) -> str:
+    """Return a moment as it stands in records: RFC 3339 in UTC to the second, where text order is time order."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -99,7 +99,7 @@ def test_the_whole_life_by_commands(released: Shop) -> None:
     assert shop.pawl("test", "support/refund-draft@1.0.0")["suites"][0]["outcome"] == "passed"
     assert shop.pawl("test", "refund-draft", "--case", "amount-is-needed")["tally"]["total"] == 1
     shop.second()
-    assert shop.pawl("diff", "support/refund")["required"] == "at-least-patch"
+    assert shop.pawl("diff", "support/refund")["required"] == "major"
     assert shop.pawl("diff", "support/refund@1.0.0", "support/refund@1.0.0")["changes"] == []
     assert shop.pawl("publish", "--dry-run")["status"] == "would"
     shop.pawl("publish")
@@ -123,6 +123,12 @@ def test_the_whole_life_by_commands(released: Shop) -> None:
     assert [row["action"] for row in shop.pawl("history", "production")["records"]][-1] == "remove"
     assert shop.pawl("verify")["versions"] == 4
     assert shop.pawl("bump", "support/refund", "--part", "minor")["to"] == "2.1.0"
+    shop.pawl("bump", "support/refund", "--part", "minor", "--to", "3.0.0", code=2)
+    shop.edit("procedures/support/refund.yaml", ("Checks eligibility", "Still checks eligibility"))
+    assert shop.pawl("bump", "support/refund")["to"] == "2.0.1"
+    assert shop.codes(shop.pawl("diff", "support/refund", "support/refund-draft", code=2)) == ["names-differ"]
+    change = shop.pawl("diff", "support/refund@1.0.0", "support/refund@2.0.0")["changes"][0]
+    assert {"code", "path", "level", "reason", "breaks", "affects", "proof", "flags"} <= set(change)
 
 
 def test_runs_by_commands(released: Shop) -> None:

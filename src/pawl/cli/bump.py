@@ -24,7 +24,7 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
 @click.option("--part", type=click.Choice(PARTS), help="Raise this part of the highest published version.")
 @click.option("--to", type=VERSION, help="Set exactly this version.")
 def command(session: Session, name: Name, part: Part | None, to: Version | None) -> Report:
-    """Set a procedure's version in its file, keeping comments and layout."""
-    if (part is None) == (to is None):
-        raise UsageError("say either --part major, minor or patch, or --to VERSION", code="part-or-version")
-    return bump(session, name, part or "patch", to)
+    """Set a procedure's version in its file to the lowest that its changes require, keeping comments and layout."""
+    if part is not None and to is not None:
+        raise UsageError("say either --part or --to VERSION", code="part-or-version")
+    return bump(session, name, part, to)

@@ -14,6 +14,8 @@ from pawl.ids import Name, Version
 from pawl.operations.changing import diff
 from pawl.operations.session import Report, Session
 
+_COLOURS = {"major": "red", "minor": "yellow", "patch": "green"}
+
 
 def _shown(value: Any) -> str:
     return value if isinstance(value, str) and "\n" not in value else json.dumps(value, ensure_ascii=False)
@@ -24,20 +26,22 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         return
     yield f"{data['from']['name']}@{data['from']['version']} -> {data['to']['where']} ({data['to']['version']})"
     for change in data["changes"]:
-        yield f"  {change['path'] or '/'}"
+        flags = f" ({', '.join(change['flags'])})" if change["flags"] else ""
+        level = paint(change["level"], _COLOURS[change["level"]], bold=True)
+        yield f"{level} {change['path'] or '/'}: {change['code']}{flags}"
+        yield f"    {change['reason']}"
         if "old" in change:
             yield paint(f"    - {_shown(change['old'])}", "red")
         if "new" in change:
             yield paint(f"    + {_shown(change['new'])}", "green")
-    if not data["changes"]:
-        yield "nothing differs"
+    yield f"required: {data['required']}"
 
 
 @pawl_command("diff", lines=lines)
 @click.argument("old", metavar="NAME[@VERSION]", type=NAME_OR_REF)
 @click.argument("new", metavar="[NAME[@VERSION]]", type=NAME_OR_REF, required=False)
 def command(session: Session, old: tuple[Name, Version | None], new: tuple[Name, Version | None] | None) -> Report:
-    """Show every difference between two versions, or from a version to the work tree.
+    """Show every change between two versions, or from one to the work tree, and the bump it requires.
 
     A bare first NAME means its newest published version; a bare second one, or none, the file in the work tree.
     """

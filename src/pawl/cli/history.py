@@ -8,11 +8,12 @@ from typing import Any
 
 import click
 
+from pawl.canonical import timestamp
 from pawl.cli.command import CHANNEL, MOMENT, pawl_command
 from pawl.cli.output import table
 from pawl.ids import Channel
 from pawl.operations.looking import history
-from pawl.operations.session import Report, Session, timestamp
+from pawl.operations.session import Report, Session
 
 
 def _what(row: Mapping[str, Any]) -> str:

@@ -6,11 +6,12 @@ from datetime import datetime
 
 import click
 
+from pawl.canonical import timestamp
 from pawl.cli.command import MOMENT, REF, channel_option, pawl_command, reason_option
 from pawl.cli.intervention import intervention_lines
 from pawl.ids import Channel, Ref
 from pawl.operations.interventions import reject
-from pawl.operations.session import Report, Session, timestamp
+from pawl.operations.session import Report, Session
 
 
 @pawl_command("reject", lines=intervention_lines, writes=True)

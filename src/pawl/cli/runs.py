@@ -8,11 +8,12 @@ from typing import Any
 
 import click
 
+from pawl.canonical import timestamp
 from pawl.cli.command import CHANNEL, MOMENT, REF, pawl_command
 from pawl.cli.output import table
 from pawl.ids import Channel, Ref
 from pawl.operations.running import runs_affected, runs_list, runs_show
-from pawl.operations.session import Report, Session, timestamp
+from pawl.operations.session import Report, Session
 
 _HEAD = ("run", "agent", "channel", "serial", "started", "ended", "outcome")
 

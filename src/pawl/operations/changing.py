@@ -1,61 +1,68 @@
-"""Diff and bump: what changed between two versions, and the next version number in a procedure's file."""
+"""Diff and bump: what changed between two versions, and the version number that a procedure's file must have."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
-from pawl.errors import InvalidError, NotFoundError
+from pawl.changes.bump import smallest_version
+from pawl.changes.compare import compare
+from pawl.changes.workflows import EffectsOf
+from pawl.errors import InvalidError, NotFoundError, UsageError
 from pawl.ids import Name, Ref, Version
 from pawl.io.edit import set_scalar
 from pawl.io.files import replace
 from pawl.operations.session import Report, Session
 from pawl.operations.sources import read_one
 from pawl.operations.world import World, read_world
-from pawl.procedures.difference import differences
 from pawl.procedures.procedure import Procedure
 from pawl.procedures.read import read_procedure
-from pawl.registry.versions import is_prerelease, newest_first
+from pawl.registry.versions import is_prerelease, newest_first, satisfies
 
 Part: TypeAlias = Literal["major", "minor", "patch"]
 PARTS: tuple[Part, ...] = ("major", "minor", "patch")
 
 
 def diff(session: Session, old: tuple[Name, Version | None], new: tuple[Name, Version | None] | None) -> Report:
-    """Report every difference: between two versions, or from a version (the newest without one) to the work tree."""
+    """Report every change with the bump that it requires: between two versions, or from one to the work tree."""
     world = read_world(session.workspace)
     name, version = old
-    if new is None:
-        left = _version(session, world, name, version or _newest(world, name))
-        right, right_name = _work_tree(session, name), f"{name} in the work tree"
-    else:
-        left = _version(session, world, name, version or _newest(world, name))
-        right = _version(session, world, new[0], new[1]) if new[1] else _work_tree(session, new[0])
-        right_name = str(right.ref) if new[1] else f"{new[0]} in the work tree"
-    rows = [item.as_dict() for item in differences(left.document, right.document)]
-    same = left.digest == right.digest
+    other, other_version = new if new is not None else (name, None)
+    if other != name:
+        raise UsageError(f"{name} and {other} are two procedures: there is nothing to compare", code="names-differ")
+    left = _version(session, world, name, version or _newest(world, name))
+    right = _version(session, world, name, other_version) if other_version else _work_tree(session, name)
+    comparison = compare(left.document, right.document, effects_of=_effects(session, world))
     return Report(
-        status="unchanged" if same else "done",
+        status="unchanged" if comparison.required == "none" else "done",
         data={
             "from": {"name": left.name, "version": left.version, "digest": left.digest},
-            "to": {"name": right.name, "version": right.version, "digest": right.digest, "where": right_name},
-            "required": "none" if same else "at-least-patch",
-            "changes": rows,
+            "to": {
+                "name": right.name,
+                "version": right.version,
+                "digest": right.digest,
+                "where": str(right.ref) if other_version else f"{name} in the work tree",
+            },
+            **comparison.as_dict(),
         },
     )
 
 
-def bump(session: Session, name: Name, part: Part, to: Version | None) -> Report:
-    """Set the version in a procedure's file: ``to``, or the next one of ``part`` above the highest published final one.
+def bump(session: Session, name: Name, part: Part | None, to: Version | None) -> Report:
+    """Set the version in a procedure's file: ``to``, or the lowest above the highest published final one.
 
-    Comments and layout of the file stay.
+    It is raised by ``part``, or without one by what the changes require. Comments and layout of the file stay.
     """
     world = read_world(session.workspace)
     procedure = _work_tree(session, name)
     path = session.workspace.procedure_file(name)
     finals = [item.version for item in world.catalog.versions_of(name) if not is_prerelease(item.version)]
     base = newest_first(finals)[0] if finals else None
-    version = to or (next_version(base, part) if base else procedure.version)
+    version = to or procedure.version
+    if to is None and base is not None:
+        published = _version(session, world, name, base)
+        required = compare(published.document, procedure.document, effects_of=_effects(session, world)).required
+        version = smallest_version(base, part or required)
     data: Mapping[str, Any] = {
         "name": name,
         "from": procedure.version,
@@ -71,12 +78,18 @@ def bump(session: Session, name: Name, part: Part, to: Version | None) -> Report
     return Report(status="done", data=data)
 
 
-def next_version(base: Version, part: Part) -> Version:
-    """Return the next version above a final one."""
-    numbers = [int(number) for number in base.split(".")]
-    place = PARTS.index(part)
-    raised = [*numbers[:place], numbers[place] + 1, *([0] * (2 - place))]
-    return Version(".".join(str(number) for number in raised))
+def _effects(session: Session, world: World) -> EffectsOf:
+    """Return what required procedures touch, at the newest final published version that a specifier allows."""
+
+    def effects_of(name: str, specifier: str) -> frozenset[str] | None:
+        versions = {item.version: item for item in world.catalog.versions_of(Name(name))}
+        for version in newest_first(versions):
+            if not is_prerelease(version) and satisfies(version, specifier):
+                effects = session.workspace.procedure(versions[version]).spec.get("effects")
+                return None if effects is None else frozenset(effects)
+        return None
+
+    return effects_of
 
 
 def _newest(world: World, name: Name) -> Version:

@@ -13,13 +13,13 @@ from pawl.operations.session import Report, Session, Status
 from pawl.operations.sources import Sources, read_suites
 from pawl.operations.targets import Target, find_targets
 from pawl.operations.world import World, read_world
-from pawl.policy.verdict import Action, Finding, Verdict
+from pawl.policy.verdict import REFUSED, Action, Finding, Verdict
 from pawl.problems import Problem
 from pawl.registry.channels import ChannelState, Pin
 from pawl.registry.closure import Unmet
 from pawl.releases.applying import Applied, apply
 from pawl.releases.choosing import Candidates, complete, live_before, published, unmet_after
-from pawl.releases.planning import pin_of, plan_moves, plan_refusal
+from pawl.releases.planning import NewEvidence, pin_of, plan_moves, plan_refusal
 from pawl.releases.plans import Plan
 
 Moves = Mapping[Name, Pin | None]
@@ -157,16 +157,20 @@ def _judge(release: _Release, moves: Moves) -> Judgement:
 
 def _refuse(release: _Release, moves: Moves, judgement: Judgement, passed_over: Sequence[Target]) -> Report:
     verdict = judgement.verdict
-    plan = plan_refusal(
+    plan = _refusal_plan(release, verdict, judgement.new)
+    advice = (*_skipped(passed_over), *_set_advice(release, moves), *_way_out(release, moves, verdict))
+    return _finish(release, moves, verdict, plan, advice)
+
+
+def _refusal_plan(release: _Release, verdict: Verdict, evidence: Sequence[NewEvidence]) -> Plan:
+    return plan_refusal(
         attempt={"action": release.action, "refs": list(release.asked)},
         state=release.state,
         catalog=release.world.catalog,
         verdict=verdict,
-        evidence=judgement.new,
+        evidence=evidence,
         stamp=release.session.stamp(release.options.reason),
     )
-    advice = (*_skipped(passed_over), *_set_advice(release, moves), *_way_out(release, moves, verdict))
-    return _finish(release, moves, verdict, plan, advice)
 
 
 def _finish(release: _Release, moves: Moves, verdict: Verdict, plan: Plan, advice: Sequence[Problem]) -> Report:
@@ -266,7 +270,7 @@ def _no_way_back(release: _Release, name: Name, skipped: Sequence[Target]) -> Re
         status="missing",
         code="no-target",
         message=f"no earlier version of {name} can be live on {channel} now",
-        exit_code=skipped[0].verdict.exit_code if skipped else 3,
+        exit_code=skipped[0].verdict.exit_code if skipped else REFUSED,
         subject=name,
         hint=f'stop serving it with: pawl halt {name} --channel {channel} --reason "..."; then fix it in a new version',
     )
@@ -274,14 +278,7 @@ def _no_way_back(release: _Release, name: Name, skipped: Sequence[Target]) -> Re
     verdict = Verdict(
         action=release.action, channel=channel, policy=policy.number if policy else None, findings=(nothing,)
     )
-    plan = plan_refusal(
-        attempt={"action": release.action, "refs": list(release.asked)},
-        state=release.state,
-        catalog=release.world.catalog,
-        verdict=verdict,
-        evidence=(),
-        stamp=release.session.stamp(release.options.reason),
-    )
+    plan = _refusal_plan(release, verdict, ())
     return _finish(release, {}, verdict, plan, _skipped(skipped))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from pawl.canonical import timestamp
 from pawl.errors import UsageError
 from pawl.problems import Problem
 from pawl.registry.journal import Actor
@@ -53,10 +54,6 @@ class Report:
 
 
 MAX_REASON = 2_000
-
-
-def timestamp(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def checked_reason(reason: str) -> str:

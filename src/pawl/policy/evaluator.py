@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from pawl.canonical import timestamp
 from pawl.conformance.outcomes import Outcome
 from pawl.ids import Digest, Name, Ref
 from pawl.policy.rules import Rule, RuleContext, evaluate_rule, matches
@@ -200,7 +201,7 @@ def _withdrawals(situation: Situation, closures: Mapping[Name, Closure]) -> Iter
 def _rejections(situation: Situation) -> Iterator[Finding]:
     if situation.action not in MOVING:
         return
-    now = situation.now.strftime("%Y-%m-%dT%H:%M:%SZ")
+    now = timestamp(situation.now)
     channel = situation.state.channel
     for pin in situation.moves.values():
         rejection = situation.state.rejections.get(pin.content) if pin else None

@@ -16,13 +16,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from pawl.canonical import timestamp
 from pawl.errors import Faulty, InvalidError, UsageError, WithheldError
 from pawl.ids import Name, parse_channel, parse_name
 from pawl.problems import Problem, pointer
 from pawl.procedures.procedure import Procedure
 from pawl.registry.snapshot import Entry
 from pawl.runs.ledger import Ledger, RunStart, Use
-from pawl.runs.views import View, open_snapshot, procedure_of, raise_withheld, timestamp
+from pawl.runs.views import View, open_snapshot, procedure_of, raise_withheld
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

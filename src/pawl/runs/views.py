@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pawl.canonical import sha256
+from pawl.canonical import sha256, timestamp
 from pawl.errors import IntegrityError, NotFoundError, PawlError, RefusedError, WithheldError
 from pawl.ids import REGISTRY_JOURNAL, Channel, Digest, Name, Ref, Serial
 from pawl.problems import Problem
@@ -54,11 +54,6 @@ class View(Protocol):
 
     def again(self) -> View:
         """Return a view of the newest state of the same place."""
-
-
-def timestamp(moment: datetime) -> str:
-    """Return a moment as it stands in files: RFC 3339 in UTC to the second."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def raise_withheld(withheld: Withheld) -> None:
