@@ -79,6 +79,19 @@ class ApprovalError(PawlError):
     code = "approval-needed"
 
 
+def why_unreadable(error: Exception) -> str:
+    """Return in words why stored data is not what was stored; Python's own words for it say little to a reader."""
+    match error:
+        case KeyError():
+            return f"it lacks {error}"
+        case RecursionError():
+            return "it is nested deeper than anything that was stored"
+        case TypeError() | AttributeError():
+            return "it has another shape than what was stored"
+        case _:
+            return str(error)
+
+
 class Faulty(Exception):  # noqa: N818 - it never leaves the library: edges turn it into InvalidError with file and line
     """Raised by pure readers: the document has these faults. Edges add the file and the lines."""
 

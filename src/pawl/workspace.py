@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from pawl.canonical import canonical_bytes, sha256
-from pawl.errors import IntegrityError, NotFoundError, PawlError
+from pawl.errors import IntegrityError, InvalidError, NotFoundError, PawlError, UsageError
 from pawl.ids import REGISTRY_JOURNAL, Channel, Digest, Name, Ref, parse_channel, parse_ref
-from pawl.io.files import read_bounded, replace
+from pawl.io.files import inside, read_bounded, replace
 from pawl.problems import Problem
 from pawl.procedures.procedure import Procedure
 from pawl.registry.catalog import Catalog, Published, fold_registry
@@ -28,6 +28,7 @@ MARKER = "registry/registry.yaml"
 MAX_SOURCE_BYTES = 256 * 1024
 MAX_SOURCES = 200_000
 _DIGITS = 6
+_KEPT = ("procedures", "conformance", "registry", "releases", ".pawl", ".git")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +77,25 @@ class Workspace:
     def make_private(self) -> Path:
         """Make the private folder, which hides itself from Git like other caches do."""
         ignore = self.private / ".gitignore"
+        if self.private.is_symlink() or (self.private.exists() and not self.private.is_dir()):
+            message = f"{self.private} is no folder of its own, and the lock and the ledger belong into one"
+            raise InvalidError(message, code="path-outside", hint="move it away; pawl makes the folder")
         if not ignore.exists():
             self.private.mkdir(parents=True, exist_ok=True)
             ignore.write_text("*\n", encoding="utf-8")
         return self.private
+
+    def to_write(self, path: Path) -> Path:
+        """Return a path that is about to be written; ``InvalidError`` where a link on the way leads outside."""
+        return inside(self.root, self.relative(path))
+
+    def holds(self, path: Path) -> bool:
+        """Whether a path is among what pawl or Git keeps, or among the sources: nothing else is written there."""
+        try:
+            first = path.resolve().relative_to(self.root.resolve()).parts[:1]
+        except (OSError, RuntimeError, ValueError):
+            return False
+        return first in {(name,) for name in _KEPT}
 
     @property
     def lock_file(self) -> Path:
@@ -270,6 +286,18 @@ def find_workspace(start: Path) -> Workspace:
         code="no-workspace",
         hint="make one with: pawl init",
     )
+
+
+def check_output(path: Path) -> Path:
+    """Return a path that an answer may be written to; ``UsageError`` for one among a workspace's own files."""
+    try:
+        workspace = find_workspace(path.absolute().parent)
+    except NotFoundError:
+        return path
+    if workspace.holds(path):
+        message = f"{path} is among the workspace's own files, which no output replaces"
+        raise UsageError(message, code="output-inside", hint="write it somewhere else")
+    return path
 
 
 def _is_record_name(name: str) -> bool:

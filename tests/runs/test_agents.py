@@ -254,3 +254,14 @@ def test_a_run_of_version_two_is_found_by_its_version(released: Shop) -> None:
         run.workflow("support/refund")
         run.end("ok")
     assert [row["run_id"] for row in released.pawl("runs", "affected", SECOND[0])["used"]] == [run.id]
+
+
+@pytest.mark.parametrize("arguments", ["x", None, [1], 7])
+def test_arguments_that_are_no_object_are_pawls_own_error(released: Shop, arguments: object) -> None:
+    released.release_second()
+    with channel(released).run(agent="support") as run:
+        with pytest.raises(pawl.InvalidError):
+            run.tool("support/check-eligibility").call(arguments)  # type: ignore[arg-type]
+        with pytest.raises(pawl.UsageError):
+            run.tool(7)  # type: ignore[arg-type]
+        run.end("wrong")

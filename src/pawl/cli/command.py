@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import getpass
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -31,7 +33,7 @@ from pawl.operations.session import Report, Session, Status, checked_reason
 from pawl.policy.verdict import APPROVAL, CONFLICT, EVIDENCE, FINDINGS, INTEGRITY, REFUSED, WITHHELD
 from pawl.problems import Problem
 from pawl.registry.journal import Actor
-from pawl.workspace import Workspace, find_workspace
+from pawl.workspace import Workspace, check_output, find_workspace
 
 EXIT_CODES: tuple[tuple[type[PawlError], int, Status], ...] = (
     (UsageError, USAGE, "failed"),
@@ -229,15 +231,30 @@ def guarded(act: Callable[[], Report]) -> Report:
                 return Report(status=status, exit_code=code, problems=error.problems)
         raise
     except OSError as error:
-        message = f"the operating system said no: {error.strerror} ({error.filename})"
+        where = f" ({error.filename})" if error.filename else ""
+        message = f"the operating system said no: {error.strerror or error}{where}"
         return Report(status="failed", exit_code=FINDINGS, problems=(Problem(code="cannot-write", message=message),))
 
 
 def _write_output(path: Path, text: str) -> None:
     try:
-        path.write_text(text + "\n", encoding="utf-8")
+        check_output(path).write_text(text + "\n", encoding="utf-8")
+    except PawlError as error:
+        raise click.UsageError(error.message) from None
     except OSError as error:
         raise click.UsageError(f"the output cannot be written to {path}: {error.strerror}") from None
+
+
+def _write_answer(text: str) -> None:
+    """Write to standard output. Where nobody can read it, what was done is done, and the exit code says so."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.write(text + "\n")
+            sys.stdout.flush()
+    except (OSError, ValueError) as error:
+        with suppress(OSError, ValueError, AttributeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter tries again when it ends, and fails
+            sys.stderr.write(f"pawl: the answer could not be written ({error}); the exit code is the command's\n")
 
 
 def finish(command: str, report: Report, outputs: tuple[Output, ...], lines: Lines) -> NoReturn:
@@ -245,10 +262,9 @@ def finish(command: str, report: Report, outputs: tuple[Output, ...], lines: Lin
     for output in outputs or (Output(kind="text", file=None),):
         text = FORMATS[output.kind].render(command, report, lines)
         if output.file is None:
-            sys.stdout.write(text + "\n")
+            _write_answer(text)
         else:
             _write_output(Path(output.file), text)
-    sys.stdout.flush()
     raise SystemExit(report.exit_code)
 
 

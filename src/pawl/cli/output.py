@@ -50,13 +50,18 @@ def problem_text(problem: Problem) -> str:
     place = ":".join(str(part) for part in (problem.path, problem.line, problem.column) if part is not None)
     head = paint(problem.severity, _COLOURS[problem.severity], bold=True)
     where = f"{place}: " if place else ""
-    text = f"{where}{head}: {problem.message} [{problem.code}]"
-    return f"{text}\n    {paint('next:', 'cyan')} {problem.hint}" if problem.hint else text
+    text = f"{clean(where)}{head}: {clean(problem.message)} [{problem.code}]"
+    return f"{text}\n    {paint('next:', 'cyan')} {clean(problem.hint)}" if problem.hint else text
+
+
+def clean(text: str) -> str:
+    """Return foreign text for a terminal: control characters are shown, not obeyed."""
+    return "".join(char if char.isprintable() or char == " " else repr(char)[1:-1] for char in text)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterable[str]:
     """Yield aligned rows under a head; nothing where there are no rows."""
-    texts = [["" if cell is None else str(cell) for cell in row] for row in rows]
+    texts = [["" if cell is None else clean(str(cell)) for cell in row] for row in rows]
     if not texts:
         return
     widths = [max(len(row[index]) for row in [list(head), *texts]) for index in range(len(head))]
@@ -71,7 +76,7 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def paint(text: str, colour: str | None, *, bold: bool = False) -> str:
     """Return text in colour where standard output is a terminal and nobody asked for none (NO_COLOR)."""
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+    if sys.stdout is None or not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         return text
     return click.style(text, fg=colour, bold=bold)
 

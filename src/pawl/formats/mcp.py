@@ -77,7 +77,12 @@ def read_tools(value: Any) -> tuple[Any, ...]:
         inner = inner["tools"]
     if isinstance(inner, Mapping) and "name" in inner:
         inner = [inner]
-    if not isinstance(inner, list) or not inner:
+    if isinstance(inner, Mapping) and "error" in inner:
+        message = f"this is the answer of a server that refused: {str(inner['error'])[:300]}"
+        raise Faulty((Fault(code="import-shape", message=message, at=("error",)),))
+    if inner == []:
+        raise Faulty((Fault(code="import-shape", message="the list holds no tools"),))
+    if not isinstance(inner, list):
         message = 'expected a tools/list answer ({"tools": [...]}), a list of tools, or one tool with a name'
         raise Faulty((Fault(code="import-shape", message=message),))
     if len(inner) > MAX_TOOLS:

@@ -74,7 +74,7 @@ def bump(session: Session, name: Name, part: Part | None, to: Version | None) ->
         return Report(status="unchanged", data=data)
     if Ref(name, version) in world.catalog.published:
         raise InvalidError(f"{name}@{version} is published already", code="version-reused", hint="choose a higher one")
-    replace(path, set_scalar(session.workspace.read_source(path), ("version",), version))
+    replace(session.workspace.to_write(path), set_scalar(session.workspace.read_source(path), ("version",), version))
     return Report(status="done", data=data)
 
 

@@ -49,13 +49,20 @@ def _untested(sources: Sources) -> list[Problem]:
         Problem(
             code="suite-missing",
             severity="warning",
-            message=f"no suite is about {source.value.ref}; it cannot be promoted without one",
+            message=f"no suite covers {source.value.ref}; it cannot be promoted without one",
             path=source.path,
-            hint=f"pawl new suite {source.value.name} writes a starter",
+            hint=_suite_hint(sources, source.value.name),
         )
         for source in sources.procedures.values()
         if not sources.suites_of(source.value)
     ]
+
+
+def _suite_hint(sources: Sources, name: Name) -> str:
+    about = [source for source in sources.suites.values() if source.value.about == name]
+    if about:
+        return f"{about[0].path} is about it, for versions {about[0].value.versions} only"
+    return f"pawl new suite {name} writes a starter"
 
 
 def _policy_verdicts(session: Session, world: World, sources: Sources) -> list[Problem]:

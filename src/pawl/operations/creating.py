@@ -49,7 +49,9 @@ def init(folder: Path) -> Report:
         workspace.policies / "default.yaml": DEFAULT_POLICY_TEXT.encode(),
         workspace.settings_file: REGISTRY.encode(),
     }
-    written: list[Path | None] = [_new(path, data) for path, data in files.items() if not path.exists()]
+    written: list[Path | None] = [
+        _new(workspace.to_write(path), data) for path, data in files.items() if not path.exists()
+    ]
     written += [
         _lines(workspace.root / name, text) for name, text in ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORE))
     ]
@@ -99,7 +101,7 @@ def _new_suites(workspace: Workspace, pattern: str) -> Report:
                 Problem(code=fault.code, message=f"{name}: {fault.message}", hint=fault.hint) for fault in error.faults
             )
             continue
-        written.append(_new(path, yaml_bytes(suite)))
+        written.append(_new(workspace.to_write(path), yaml_bytes(suite)))
     failed = any(problem.severity == "error" for problem in problems)
     if not written and not failed and "*" not in pattern:
         raise ConflictError(problems[0].message + "; nothing was written", code="file-exists")
@@ -119,6 +121,7 @@ def _parsed(name: str) -> Name:
 
 
 def _must_create(workspace: Workspace, path: Path, data: bytes) -> Path:
+    workspace.to_write(path)
     if path.exists() or path.is_symlink():
         raise ConflictError(
             f"{workspace.relative(path)} exists already; nothing was written",

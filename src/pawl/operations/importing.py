@@ -66,7 +66,7 @@ def _refusals(imported: Imported, file: Path, *, skipped: bool) -> tuple[Problem
 def _planned(session: Session, document: dict[str, Any]) -> tuple[Path, Merged, dict[str, Any]]:
     workspace = session.workspace
     name = parse_name(document["name"])
-    path = workspace.procedure_file(name)
+    path = workspace.to_write(workspace.procedure_file(name))
     where = workspace.relative(path)
     try:
         merged = merge_import(_existing(session, path), document)

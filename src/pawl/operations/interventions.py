@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from pawl.errors import NotFoundError, RefusedError, WithheldError
+from pawl.errors import InvalidError, NotFoundError, RefusedError, WithheldError
 from pawl.ids import Channel, Name, Ref, Version
 from pawl.operations.session import Report, Session
 from pawl.operations.sources import read_settings_file
@@ -131,12 +131,12 @@ def _scene(session: Session, channel: Channel, reason: str) -> _Scene:
 
 
 def _done(session: Session, plan: Plan, data: Mapping[str, Any]) -> Report:
-    branch = read_settings_file(session.workspace).branch
+    branch, unread = _branch(session, plan)
     applied = apply(session.workspace, plan, commit=session.commit, branch=branch)
     record = plan.record
     return Report(
         status="done",
-        problems=applied.problems,
+        problems=(*unread, *applied.problems),
         data={
             **data,
             "serial": record.serial if record else None,
@@ -144,6 +144,19 @@ def _done(session: Session, plan: Plan, data: Mapping[str, Any]) -> Report:
             "commit": applied.commit,
         },
     )
+
+
+_STOPS = frozenset({"halt", "reject", "withdraw"})
+
+
+def _branch(session: Session, plan: Plan) -> tuple[str | None, tuple[Problem, ...]]:
+    """Return the branch for journals. What only stops something does not wait until registry.yaml is mended."""
+    try:
+        return read_settings_file(session.workspace).branch, ()
+    except InvalidError as error:
+        if plan.record is None or plan.record.action not in _STOPS:
+            raise
+        return None, tuple(replace(problem, severity="warning") for problem in error.problems)
 
 
 def _with(report: Report, problems: Sequence[Problem]) -> Report:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from pawl.errors import InvalidError
 from pawl.ids import Channel, Name, Ref, Version
 from pawl.operations.session import Report, Session
+from pawl.operations.sources import read_settings_file
 from pawl.operations.world import World, missing_version, read_world
 from pawl.problems import Problem
 from pawl.registry.catalog import Published
@@ -34,6 +37,10 @@ def status(session: Session) -> Report:
                 hint='pawl policy adopt --reason "..."',
             )
         )
+    try:
+        read_settings_file(session.workspace)
+    except InvalidError as error:
+        problems += (replace(problem, severity="warning") for problem in error.problems)
     data = {
         "policy": policy.number if policy else None,
         "registry_serial": world.catalog.head.serial,
@@ -67,6 +74,10 @@ def _channel_row(session: Session, world: World, state: ChannelState, problems: 
         if halt:
             message = f"{name} is halted on {state.channel} by {halt.by} since {halt.at}: {halt.reason}"
             problems.append(Problem(code="halted", severity="warning", message=message))
+        if not session.workspace.frozen_file(pin.ref).exists():
+            message = f"the frozen file of {pin.ref}, pinned on {state.channel}, is gone: it is not served"
+            hint = "restore it from Git; pawl verify names everything that does not fit"
+            problems.append(Problem(code="frozen-changed", severity="warning", message=message, hint=hint))
         if gone:
             message = f"{pin.ref} is pinned on {state.channel}, and procedures/{name}.yaml is gone"
             hint = f'if it is no longer wanted: pawl remove {name} --channel {state.channel} --reason "..."'

@@ -236,6 +236,7 @@ def _broken(
         state=state,
         catalog=world.catalog,
         rules=rules,
+        rules_of=None if rules is world.rules else len(world.catalog.policies) + 1,
         documents={},
         actor=session.actor,
         now=session.now,

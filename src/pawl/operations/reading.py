@@ -46,6 +46,8 @@ def _value(text: str) -> Any:
 def read_json(file: Path, limit: int) -> Any:
     """Return the JSON in a file or on standard input (``-``); ``InvalidError`` with file, line and column."""
     if str(file) == "-":
+        if sys.stdin is None:
+            raise InvalidError("there is no standard input to read", code="file-not-found")
         data = sys.stdin.buffer.read(limit + 1)
         if len(data) > limit:
             raise InvalidError(f"standard input has more than {limit} bytes", code="too-large")

@@ -16,6 +16,7 @@ from pawl.problems import Fault, Problem, pointer
 from pawl.procedures.procedure import Procedure
 from pawl.registry.snapshot import Entry, read_snapshot
 from pawl.runs.views import WorkspaceView, open_channel, procedure_of, raise_withheld, take_snapshot
+from pawl.workspace import check_output
 
 
 def resolve(session: Session, name: Name, channel: Channel, *, with_document: bool) -> Report:
@@ -92,6 +93,7 @@ def snapshot(session: Session, channel: Channel, out: Path | None, expires_after
     }
     if out is None:
         return Report(status="done", problems=problems, data={**row, "snapshot": json.loads(data)})
+    check_output(out)
     if out.is_dir():
         raise InvalidError(f"{out} is a folder; --out names a file", code="not-a-file")
     out.parent.mkdir(parents=True, exist_ok=True)

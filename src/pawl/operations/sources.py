@@ -196,7 +196,13 @@ def _yaml_files(reading: _Reading, folder: Path) -> list[Path]:
     files = []
     for path in reading.workspace.sources(folder):
         where = reading.workspace.relative(path)
-        if path.suffix == ".yaml":
+        if path.is_symlink() and not path.is_file() and path.suffix != ".yaml":
+            message = f"{where} is a link to no file, and folders are not followed: what is behind it is not read"
+            reading.problems.append(
+                Problem(code="path-outside", message=message, path=where, hint="move the files here")
+            )
+            reading.unread.append(where)
+        elif path.suffix == ".yaml":
             files.append(path)
         elif path.suffix.lower() in {".yaml", ".yml", ".json"}:
             message = f"{where} is not read: files here end in .yaml"

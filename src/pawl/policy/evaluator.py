@@ -46,6 +46,8 @@ class Situation:
     catalog: Catalog
     rules: tuple[Rule, ...]
     """The adopted rules; those of ``catalog.policy`` except in a plan, which asks about rules to come."""
+    rules_of: int | None = None
+    """The number that the rules would be adopted under, where they are not those in force."""
     documents: Mapping[Digest, Mapping[str, Any]]
     """At least those of every affected procedure and its closure."""
     actor: Actor
@@ -255,7 +257,7 @@ def _rules(situation: Situation, closures: Mapping[Name, Closure]) -> Iterator[F
 
 def _rule(situation: Situation, rule: Rule, name: Name, closure: Closure) -> Finding:
     policy = situation.catalog.policy
-    number = policy.number if policy else None
+    number = situation.rules_of or (policy.number if policy else None)
     subject = str(Ref(name, closure.root.version))
 
     def finding(status: Status, code: str, message: str, differs: str | None = None) -> Finding:
@@ -320,7 +322,7 @@ def _evidence(situation: Situation, closures: Mapping[Name, Closure]) -> Iterato
                 subject,
                 "missing",
                 "suite-missing",
-                f"no conformance suite is about {subject}",
+                f"no conformance suite covers {subject}",
                 hint=f"pawl new suite {name} writes a starter under conformance/",
             )
         for suite in known or ():

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from pawl.errors import IntegrityError
+from pawl.errors import IntegrityError, why_unreadable
 from pawl.ids import Channel, Digest, Name, Ref, Serial, Version
 from pawl.problems import Problem
 from pawl.registry.journal import EMPTY, FORMAT, Head, Record, damaged
@@ -184,7 +184,7 @@ def read_projection(data: bytes, channel: Channel, newest: Record) -> ChannelSta
         if (state.head, state_digest(state), state.registry.as_dict()) != vouched:
             raise ValueError(f"record {newest.serial} of the journal does not vouch for it")  # noqa: TRY301
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        message = f"registry/channels/{channel}.json is not what the journal of {channel} says: {error}"
+        message = f"registry/channels/{channel}.json is not what the journal of {channel} says: {why_unreadable(error)}"
         hint = "the file is only a copy of the journal: delete it, and the next command writes it again"
         problem = Problem(
             code="projection-damaged", message=message, hint=hint, path=f"registry/channels/{channel}.json"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pawl.canonical import record_bytes, sha256
-from pawl.errors import IntegrityError
+from pawl.errors import IntegrityError, why_unreadable
 from pawl.ids import Digest, Serial
 from pawl.problems import Problem
 
@@ -138,7 +138,7 @@ def unseal(data: bytes, *, journal: str, serial: int) -> Record:
             data=data,
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise damaged(journal, serial, str(error)) from error
+        raise damaged(journal, serial, why_unreadable(error)) from error
 
 
 def chain(journal: str, files: Iterable[tuple[int, bytes]]) -> tuple[Record, ...]:

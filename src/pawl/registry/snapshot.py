@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pawl.canonical import record_bytes, sha256
-from pawl.errors import IntegrityError, InvalidError
+from pawl.errors import IntegrityError, InvalidError, why_unreadable
 from pawl.ids import Channel, Digest, Name, Serial, Version
 from pawl.problems import Problem
 
@@ -136,7 +136,7 @@ def read_snapshot(data: bytes, *, channel: Channel | None) -> Snapshot:
             digest=Digest(digest),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        message = f"the snapshot is damaged: {error}"
+        message = f"the snapshot is damaged: {why_unreadable(error)}"
         hint = "make it again: pawl snapshot CHANNEL --out FILE"
         raise IntegrityError(
             message, problems=(Problem(code="snapshot-damaged", message=message, hint=hint),)

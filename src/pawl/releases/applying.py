@@ -54,6 +54,8 @@ def apply(workspace: Workspace, plan: Plan, *, commit: bool, branch: str | None 
             hint=f"git switch {branch}, or open a pull request that changes the files under procedures/",
         )
     workspace.make_private()
+    for step in plan.steps:
+        workspace.to_write(path_of(workspace, step))
     with Lock(workspace.lock_file, timeout=LOCK_SECONDS):
         _expect(workspace, plan)
         _sweep(workspace, plan)
@@ -111,7 +113,7 @@ def _heal(workspace: Workspace) -> Iterator[Path]:
         path = workspace.projection_file(channel)
         if newest is not None and not _ends_with_serial(path, newest.serial):
             path.parent.mkdir(parents=True, exist_ok=True)
-            replace(path, record_bytes(projection(workspace.channel(channel))))
+            replace(workspace.to_write(path), record_bytes(projection(workspace.channel(channel))))
             yield path
 
 

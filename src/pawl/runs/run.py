@@ -66,7 +66,7 @@ class PinnedTool:
         """
         from pawl.procedures.call import check_call, exported_name  # noqa: PLC0415 - only tools need it
 
-        faults = check_call(self.procedure, dict(arguments))
+        faults = check_call(self.procedure, arguments)
         if faults:
             raise _wrong_input(f"{self.served.ref} does not take these arguments", faults)
         return {"name": exported_name(self.procedure), "arguments": dict(arguments)}
@@ -326,6 +326,8 @@ def open_channel_handle(
 
 
 def _name(text: str) -> Name:
+    if not isinstance(text, str):
+        raise UsageError(f"a name is a text, not {type(text).__name__}", code="name-bad")
     try:
         return parse_name(text)
     except ValueError as error:
