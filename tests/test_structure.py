@@ -139,7 +139,7 @@ def test_imports_only_point_down(name: str, path: Path) -> None:
 
 def test_no_import_goes_round() -> None:
     edges = {
-        name: {module.removeprefix("pawl.") for module, _ in top_imports(path) if module.startswith("pawl.")}
+        name: {module.removeprefix("pawl.") for module, _ in imports(path) if module.startswith("pawl.")}
         for name, path in MODULES
     }
     done: set[str] = set()
@@ -153,12 +153,6 @@ def test_no_import_goes_round() -> None:
 
     for name in edges:
         visit(name, ())
-
-
-def top_imports(path: Path) -> Iterator[tuple[str, list[str]]]:
-    for node in tree(path).body:
-        if isinstance(node, ast.ImportFrom):
-            yield node.module or "", [alias.name for alias in node.names]
 
 
 @pytest.mark.parametrize(("name", "path"), MODULES, ids=lambda item: str(item)[-40:])

@@ -13,7 +13,7 @@ from typing import Any
 
 from pawl.changes.source import Document, Source
 from pawl.problems import Place
-from pawl.procedures.schema import resolve_pointer
+from pawl.procedures.schema_tree import resolve_pointer
 
 MAX_EFFORT = 400_000
 MAX_WEIGHT = 200_000

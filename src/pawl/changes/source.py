@@ -20,7 +20,7 @@ import jsonschema_rs
 from pawl.changes.values import ABSENT
 from pawl.errors import Faulty
 from pawl.problems import Fault, Place
-from pawl.procedures.schema import DIALECTS, resolve_pointer
+from pawl.procedures.schema_tree import DIALECTS, resolve_pointer
 
 DEFAULT_DIALECT = "2020-12"
 TEXT = ("title", "description", "examples", "deprecated", "readOnly", "writeOnly")

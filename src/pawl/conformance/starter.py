@@ -15,7 +15,8 @@ from pawl.problems import Fault
 from pawl.procedures.examples import NoExampleError, example
 from pawl.procedures.procedure import Procedure
 from pawl.procedures.render import render
-from pawl.procedures.schema import Validator, closed, compile_schema, fill_defaults, resolve_pointer
+from pawl.procedures.schema import Validator, closed, compile_schema, fill_defaults
+from pawl.procedures.schema_tree import resolve_pointer
 from pawl.procedures.workflow import reachable_outcomes
 
 MAX_CASES = 40

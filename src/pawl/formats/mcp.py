@@ -22,7 +22,7 @@ from pawl.errors import Faulty
 from pawl.ids import MAX_NAME, Name, Version, parse_name, parse_version
 from pawl.problems import Fault, pointer
 from pawl.procedures.read import read_procedure
-from pawl.procedures.schema import walk_schema
+from pawl.procedures.schema_tree import walk_schema
 from pawl.registry.versions import version_key
 
 MAX_TOOLS = 10_000

@@ -13,8 +13,9 @@ from itertools import islice
 from typing import Any
 
 from pawl.procedures.pattern_example import matching_texts
-from pawl.procedures.schema import Validator, compile_schema, dialect_of, resolve_pointer
+from pawl.procedures.schema import Validator, compile_schema
 from pawl.procedures.schema_merge import merged
+from pawl.procedures.schema_tree import dialect_of, resolve_pointer
 
 MAX_TRIES = 100
 MAX_WORK = 20_000

@@ -13,8 +13,9 @@ from pydantic import BaseModel
 
 from pawl.problems import Fault, Place
 from pawl.procedures.models import PromptDocument, ToolDocument, WorkflowDocument
-from pawl.procedures.schema import compile_schema, dialect_of
+from pawl.procedures.schema import compile_schema
 from pawl.procedures.schema_check import check_schema
+from pawl.procedures.schema_tree import dialect_of
 from pawl.procedures.template import TEMPLATES, check_template, template_warnings, used_inputs
 from pawl.procedures.workflow import check_workflow
 

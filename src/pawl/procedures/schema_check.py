@@ -14,18 +14,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pawl.problems import Fault, Place
-from pawl.procedures.schema import (
+from pawl.procedures.schema import compile_schema, not_json
+from pawl.procedures.schema_graph import Graph
+from pawl.procedures.schema_tree import (
     DIALECTS,
     SUBSCHEMA,
     SUBSCHEMAS_LIST,
     SUBSCHEMAS_MAP,
     Node,
-    compile_schema,
     dialect_of,
-    not_json,
     walk_schema,
 )
-from pawl.procedures.schema_graph import Graph
 from pawl.procedures.words import shown
 
 MAX_PATTERNS = 500

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pawl.problems import Fault, Place
-from pawl.procedures.schema import MAX_DEPTH, children, resolve_pointer, walk_schema
+from pawl.procedures.schema_tree import MAX_DEPTH, children, resolve_pointer, walk_schema
 from pawl.procedures.words import TYPES, listed, shown
 
 MAX_FAULTS = 50

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pawl.problems import Place
-from pawl.procedures.schema import Node, children, resolve_pointer
+from pawl.procedures.schema_tree import Node, children, resolve_pointer
 
 IN_PLACE = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"})
 _ANY_PROPERTY = frozenset({"additionalProperties", "unevaluatedProperties", "patternProperties"})
