@@ -11,7 +11,7 @@ import click
 from pawl.cli.command import NAME_OR_REF, pawl_command
 from pawl.cli.output import paint
 from pawl.ids import Name, Version
-from pawl.operations.changing import diff
+from pawl.operations.diffing import diff
 from pawl.operations.session import Report, Session
 
 _COLOURS = {"major": "red", "minor": "yellow", "patch": "green"}
