@@ -13,6 +13,7 @@ from pawl.procedures.procedure import Procedure
 from pawl.procedures.read import read_procedure
 from pawl.registry.catalog import Catalog
 from pawl.registry.versions import is_prerelease, newest_first, satisfies
+from pawl.workspace import Workspace
 
 
 def diff(session: Session, old: tuple[Name, Version | None], new: tuple[Name, Version | None] | None) -> Report:
