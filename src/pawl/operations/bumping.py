@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
+from pawl.changes.bump import smallest_version
 from pawl.changes.compare import compare
 from pawl.errors import InvalidError
 from pawl.ids import Name, Ref, Version
