@@ -125,7 +125,7 @@ def test_the_whole_life_by_commands(released: Shop) -> None:
     assert shop.pawl("bump", "support/refund", "--part", "minor")["to"] == "2.1.0"
     shop.pawl("bump", "support/refund", "--part", "minor", "--to", "3.0.0", code=2)
     shop.edit("procedures/support/refund.yaml", ("Checks eligibility", "Still checks eligibility"))
-    assert shop.pawl("bump", "support/refund")["to"] == "2.0.1"
+    assert shop.pawl("bump", "support/refund")["to"] == "2.1.0"  # high enough already
     assert shop.codes(shop.pawl("diff", "support/refund", "support/refund-draft", code=2)) == ["names-differ"]
     change = shop.pawl("diff", "support/refund@1.0.0", "support/refund@2.0.0")["changes"][0]
     assert {"code", "path", "level", "reason", "breaks", "affects", "proof", "flags"} <= set(change)

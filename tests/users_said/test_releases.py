@@ -58,9 +58,9 @@ def test_kargo_3016_what_was_rolled_back_does_not_come_back_by_itself(moved: Sho
     ]
     assert not row["allowed"]
     assert "errors went up" in str(row["reasons"])
-    moved.edit("procedures/support/refund.yaml", ("version: 2.0.0", "version: 2.0.1"), ("max_steps: 6", "max_steps: 7"))
+    moved.edit("procedures/support/refund.yaml", ("version: 2.0.0", "version: 2.1.0"), ("max_steps: 6", "max_steps: 7"))
     moved.pawl("publish")
-    moved.everywhere("support/refund@2.0.1")  # a newer digest may pass
+    moved.everywhere("support/refund@2.1.0")  # a newer digest may pass
     answer = moved.rollback("support/refund")  # passes over the rejected 2.0.0
     assert answer["moves"][0]["to"] == "1.0.0"
     moved.pawl("unreject", SECOND[0], "--channel", "production", "--reason", "mended")

@@ -7,6 +7,8 @@ has no exemption: what breaks 0.3.0 is 1.0.0.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from pawl.changes.values import Level
@@ -38,6 +40,30 @@ def smallest_version(base: Version, level: Level) -> Version:
         return parse_version(f"{x}.{y}.{z}")
     raised = {"major": (x + 1, 0, 0), "minor": (x, y + 1, 0), "patch": (x, y, z + 1)}[level]
     return parse_version(".".join(str(number) for number in raised))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbours:
+    """The published final versions that a new one must be true to.
+
+    ``base`` is the highest below it: callers come from there. ``later`` is the lowest above it with the same X, which
+    ranges that take the new one go on to. ``final`` is X.Y.Z itself, where a pre-release of it comes too late.
+    """
+
+    base: Version | None
+    later: Version | None
+    final: Version | None
+
+
+def neighbours(new: Version, finals: Iterable[Version]) -> Neighbours:
+    """Return what ``new`` stands between; ``finals`` are published final versions other than ``new``, revoked ones left
+    out."""
+    numbers, stage = _parts(new)
+    known = sorted((_parts(version)[0], version) for version in finals)
+    below = [version for other, version in known if other < numbers]
+    above = [version for other, version in known if other > numbers and other[0] == numbers[0]]
+    final = next((version for other, version in known if other == numbers and stage != _FINAL), None)
+    return Neighbours(base=below[-1] if below else None, later=above[0] if above else None, final=final)
 
 
 def _parts(version: Version) -> tuple[Numbers, tuple[str, int]]:

@@ -26,7 +26,7 @@ def check(session: Session) -> Report:
     for source in sources.procedures.values():
         problems += source.problems(*warnings(source.value))
     every = tuple(sources.procedures.values())
-    selection = select(every, sources, world.catalog)
+    selection = select(every, sources, world.catalog, session.workspace)
     problems += selection.problems
     problems += suite_problems(sources, frozenset(ref.name for ref in world.catalog.published))
     problems += _untested(sources)

@@ -9,6 +9,7 @@ from typing import Any
 from pawl.canonical import content_digest, sha256
 from pawl.errors import ConflictError, InvalidError, NotFoundError
 from pawl.ids import Name, Serial, Version
+from pawl.operations.bumping import step_to
 from pawl.operations.session import Report, Session
 from pawl.operations.sources import Source, Sources, read_sources
 from pawl.operations.world import read_world
@@ -19,6 +20,7 @@ from pawl.registry.closure import requirement_cycles
 from pawl.registry.versions import satisfies
 from pawl.releases.applying import apply
 from pawl.releases.planning import plan_publish
+from pawl.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +55,7 @@ def _publish(session: Session, names: Sequence[Name], *, dry_run: bool, reason: 
     world = read_world(session.workspace)
     sources = read_sources(session.workspace)
     chosen = _chosen(sources, names)
-    selection = select(chosen, sources, world.catalog)
+    selection = select(chosen, sources, world.catalog, session.workspace)
     blocking = (*sources.problems, *selection.problems)
     if any(problem.severity == "error" for problem in blocking):
         raise InvalidError("nothing was published", problems=blocking)
@@ -82,7 +84,7 @@ def _publish(session: Session, names: Sequence[Name], *, dry_run: bool, reason: 
     )
 
 
-def select(chosen: Iterable[Source[Procedure]], sources: Sources, catalog: Catalog) -> Selection:
+def select(chosen: Iterable[Source[Procedure]], sources: Sources, catalog: Catalog, workspace: Workspace) -> Selection:
     """Sort sources into new and published ones, and say what keeps any of them from being published."""
     new: list[Source[Procedure]] = []
     same: list[Source[Procedure]] = []
@@ -91,6 +93,7 @@ def select(chosen: Iterable[Source[Procedure]], sources: Sources, catalog: Catal
         published = catalog.published.get(source.value.ref)
         if published is None:
             new.append(source)
+            problems += source.problems(*step_to(source.value, catalog, workspace).faults)
         elif published.digest == source.value.digest:
             same.append(source)
         else:

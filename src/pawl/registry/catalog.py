@@ -82,6 +82,8 @@ class Catalog:
 
     head: Head
     published: Mapping[Ref, Published]
+    names: Mapping[Name, tuple[Published, ...]]
+    """The same by name, in the order of publication."""
     withdrawals: Mapping[Ref, Withdrawal]
     policies: tuple[Adopted, ...]
 
@@ -92,7 +94,7 @@ class Catalog:
 
     def versions_of(self, name: Name) -> tuple[Published, ...]:
         """Return every published version of a name in the order of publication."""
-        return tuple(item for item in self.published.values() if item.name == name)
+        return self.names.get(name, ())
 
     def withdrawal(self, ref: Ref) -> Withdrawal | None:
         return self.withdrawals.get(ref)
@@ -101,6 +103,7 @@ class Catalog:
 @dataclass(slots=True)
 class _Fold:
     published: dict[Ref, Published] = field(default_factory=dict)
+    names: dict[Name, list[Published]] = field(default_factory=dict)
     withdrawals: dict[Ref, Withdrawal] = field(default_factory=dict)
     policies: list[Adopted] = field(default_factory=list)
 
@@ -118,6 +121,7 @@ def fold_registry(records: Iterable[Record]) -> Catalog:
     return Catalog(
         head=head,
         published=MappingProxyType(state.published),
+        names=MappingProxyType({name: tuple(items) for name, items in state.names.items()}),
         withdrawals=MappingProxyType(state.withdrawals),
         policies=tuple(state.policies),
     )
@@ -128,7 +132,7 @@ def _publish(state: _Fold, record: Record) -> None:
         ref = parse_ref(f"{row['name']}@{row['version']}")
         if ref in state.published:
             raise ValueError(f"{ref} was published before")
-        state.published[ref] = Published(
+        item = Published(
             kind=row["kind"],
             name=ref.name,
             version=ref.version,
@@ -139,6 +143,8 @@ def _publish(state: _Fold, record: Record) -> None:
             serial=record.serial,
             at=record.at,
         )
+        state.published[ref] = item
+        state.names.setdefault(ref.name, []).append(item)
 
 
 def _withdraw(state: _Fold, record: Record) -> None:
