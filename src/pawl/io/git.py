@@ -25,6 +25,12 @@ INDEX_LOCK_SECONDS = 2.0
 _UNFINISHED = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
 _MOST_ARGUMENTS = 500
 _NUL = b"\x00"
+REGULAR = frozenset({"100644", "100755"})
+"""The modes of regular files."""
+_DIFF = (
+    *("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-relative"),
+    "--ignore-submodules=dirty",
+)
 
 
 def find(folder: Path) -> Repository | None:
@@ -120,7 +126,11 @@ class Repository:
 
         Raises ``NotFoundError`` if ``rev`` names no commit and ``InvalidError`` beyond ``limit`` bytes.
         """
-        expression = self._commit_of(rev).encode("ascii") + b":" + os.fsencode(str(self._relative(Path(path))))
+        return self.blob_at(self._commit_of(rev), str(self._relative(Path(path))), limit=limit)
+
+    def blob_at(self, commit: str, name: str, *, limit: int | None = None) -> bytes | None:
+        """Return the same of a name as ``files_at`` gives it; what the work tree holds there now plays no part."""
+        expression = commit.encode("ascii") + b":" + os.fsencode(name)
         if b"\n" in expression:
             done = run(self.root, "cat-file", "blob", expression, answers=(0, 1, 128))
             refuse_larger(len(done.stdout), expression, limit)
@@ -132,11 +142,44 @@ class Repository:
 
     def files_at(self, rev: str, folder: Path | str = "") -> tuple[str, ...]:
         """Return the regular files below ``folder`` as of ``rev``, relative to the root, sorted."""
+        entries = self.entries_at(rev, folder)
+        return tuple(sorted(file for file, (mode, _) in entries.items() if mode in REGULAR))
+
+    def entries_at(self, rev: str, folder: Path | str = "") -> dict[str, tuple[str, str]]:
+        """Return every file, link and submodule below ``folder`` as of ``rev`` with its mode and its object's id."""
         name = os.fsencode(str(self._relative(Path(folder))))
         below = () if name == b"." else (b"--", name + b"/")
         done = run(self.root, "ls-tree", "-r", "-z", "--full-tree", self._commit_of(rev), *below)
-        entries = (entry.partition(b"\t") for entry in done.stdout.split(_NUL) if entry)
-        return tuple(sorted(os.fsdecode(file) for head, _, file in entries if head.startswith((b"100644", b"100755"))))
+        found: dict[str, tuple[str, str]] = {}
+        for entry in done.stdout.split(_NUL):
+            head, tab, file = entry.partition(b"\t")
+            if tab:
+                mode, _, object_id = head.decode("ascii").split()
+                found[os.fsdecode(file)] = (mode, object_id)
+        return found
+
+    def merge_base(self, one: str, other: str) -> str | None:
+        """Return the newest commit that two commits have in common, or None."""
+        done = run(self.root, "merge-base", self._commit_of(one), self._commit_of(other), answers=(0, 1))
+        return done.stdout.decode("ascii").split("\n", 1)[0] if not done.returncode else None
+
+    def is_shallow(self) -> bool:
+        """Whether history was cut when this repository was cloned."""
+        return run(self.root, "rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
+
+    def changed_since(self, rev: str, folder: Path, whole: Sequence[Path]) -> tuple[str, ...]:
+        """Return the files below ``folder`` that differ between ``rev`` and the work tree, as ``files_at`` does.
+
+        New ones that Git does not know yet count; ignored ones do so below the folders ``whole``.
+        """
+        name = os.fsencode(str(self._relative(folder)))
+        inner = [os.fsencode(str(self._relative(path))) for path in whole]
+        found = [
+            run(self.root, *_DIFF, self._commit_of(rev), "--", name),
+            run(self.root, "ls-files", "--others", "--exclude-standard", "-z", "--", name),
+            *([run(self.root, "ls-files", "--others", "-z", "--", *inner)] if inner else ()),
+        ]
+        return tuple(sorted({os.fsdecode(file) for done in found for file in done.stdout.split(_NUL) if file}))
 
     def close(self) -> None:
         """End the process that is kept for reading; reading again starts another."""
