@@ -98,8 +98,13 @@ def _without_suites(verdict: Verdict) -> Verdict:
     return replace(verdict, findings=findings)
 
 
-def read_affected(workspace: Workspace, situation: Situation) -> dict[Digest, Procedure]:
-    """Return every procedure that the verdict covers with its closure, and what is pinned in its place now."""
+def read_affected(
+    workspace: Workspace, situation: Situation, known: Mapping[Digest, Procedure] | None = None
+) -> dict[Digest, Procedure]:
+    """Return every procedure that the verdict covers with its closure, and what is pinned in its place now.
+
+    ``known`` are procedures that need not be read, or cannot be, because they are not published.
+    """
     after = situation.after
     wanted: dict[Digest, Pin] = {}
     for name in affected(situation):
@@ -108,7 +113,8 @@ def read_affected(workspace: Workspace, situation: Situation) -> dict[Digest, Pr
         present = situation.state.pins.get(name)
         if present:
             wanted[present.digest] = present
-    return {digest: workspace.procedure(pin) for digest, pin in wanted.items()}
+    here = known or {}
+    return {digest: here.get(digest) or workspace.procedure(pin) for digest, pin in wanted.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
