@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pawl.conformance.outcomes import OUTCOMES
+from pawl.operations.diff_schema import BASE, LEVEL, PROCEDURES, ROW
 from pawl.procedures.models import DIALECT
 
 Fields = Mapping[str, Mapping[str, Any]]
@@ -121,7 +122,7 @@ ANSWERS: Mapping[str, Fields] = MappingProxyType(
             **_SUITES,
         },
         "test": _SUITES,
-        "diff": {"from": _OBJECT, "to": _OBJECT, "required": _TEXT, "changes": _OBJECTS},
+        "diff": {"base": BASE, "required": LEVEL},
         "bump": {"name": _TEXT, "from": _VERSION, "to": _VERSION, "base": _or_null(_VERSION), "path": _TEXT},
         "publish": _PUBLISHED,
         "import mcp": {"found": _WHOLE, "new": _WHOLE, "changed": _WHOLE, "same": _WHOLE, "refused": _WHOLE},
@@ -187,6 +188,7 @@ _DONE: Mapping[str, Fields] = MappingProxyType(
 _MAYBE: Mapping[str, Fields] = MappingProxyType(
     {
         "import mcp": {"tools": _OBJECTS},
+        "diff": {**ROW, "procedures": PROCEDURES},
         "halt": {"name": _TEXT, "version": _or_null(_VERSION)},
         "resume": {"name": _TEXT},
         "reject": {"rejects": _OBJECTS},
