@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
+from pawl.cli.candidates import Candidates, channels, fitting, names, names_or_refs, refs, versions
 from pawl.cli.formats import FORMATS, Output, parse_output
 from pawl.cli.output import Lines
 from pawl.cli.shell import USAGE, Shell
@@ -49,15 +50,23 @@ EXIT_CODES: tuple[tuple[type[PawlError], int, Status], ...] = (
 """The one table from an error to the exit code and the status that it becomes."""
 
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType  # older versions of click know no ParamType[...]
+
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
-class Parsed(click.ParamType[Any]):
-    """A parameter that one of the ``parse_*`` functions reads."""
+class Parsed(_ParamType):
+    """A parameter that one of the ``parse_*`` functions reads, and that the shell completes from the workspace."""
 
-    def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
+    def __init__(self, name: str, parse: Callable[[str], Any], candidates: Candidates | None = None) -> None:
         self.name = name
         self._parse = parse
+        self._candidates = candidates
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):
@@ -66,6 +75,30 @@ class Parsed(click.ParamType[Any]):
             return self._parse(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+    def shell_complete(
+        self,
+        ctx: click.Context,
+        param: click.Parameter,  # noqa: ARG002 - click's signature
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only for shells
+
+        if self._candidates is None:
+            return []
+        folder = ctx.find_root().params.get("folder") or Path()
+        found = fitting(self._candidates, folder, _named_before(ctx), incomplete)
+        return [CompletionItem(item.value, type="open" if item.open else "plain") for item in found]
+
+
+def _named_before(ctx: click.Context) -> list[str]:
+    """Return the published procedures that a line names so far, for commands that take several as ``asked``."""
+    if not any(param.name == "asked" and param.nargs == -1 for param in ctx.command.params):
+        return []
+    asked = ctx.params.get("asked")
+    if asked:
+        return [name for name, _ in asked]
+    return [word.partition("@")[0] for word in ctx.args]  # an option without its value leaves the words unparsed
 
 
 def _name_and_version(text: str) -> tuple[str, str | None]:
@@ -86,11 +119,11 @@ def _moment(text: str) -> datetime:
     return moment
 
 
-NAME = Parsed("NAME", parse_name)
-REF = Parsed("NAME@VERSION", parse_ref)
-NAME_OR_REF = Parsed("NAME[@VERSION]", _name_and_version)
-VERSION = Parsed("VERSION", parse_version)
-CHANNEL = Parsed("CHANNEL", parse_channel)
+NAME = Parsed("NAME", parse_name, names)
+REF = Parsed("NAME@VERSION", parse_ref, refs)
+NAME_OR_REF = Parsed("NAME[@VERSION]", _name_and_version, names_or_refs)
+VERSION = Parsed("VERSION", parse_version, versions)
+CHANNEL = Parsed("CHANNEL", parse_channel, channels)
 MOMENT = Parsed("TIME", _moment)
 
 channel_option = click.option("--channel", type=CHANNEL, required=True, help="The channel; there is no default.")

@@ -10,12 +10,15 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pawl._version import __version__
 from pawl.cli.shell import CRASH, INTERRUPTED, USAGE, Shell
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 COMMANDS = MappingProxyType(
     {
@@ -29,6 +32,7 @@ COMMANDS = MappingProxyType(
         "bump": ("bump", "Set a procedure's version in its file, keeping comments."),
         "import": ("import_", "Bring procedures in from another format."),
         "schema": ("schema", "Print the JSON Schema of a kind of file, for editors."),
+        "completion": ("completion", "Print the script that completes pawl in bash, zsh or fish."),
         "promote": ("promote", "Gate exact versions and pin them on a channel, all or none."),
         "rollback": ("rollback", "Go back to the newest earlier version that passes today's policy."),
         "remove": ("remove", "Take pins off a channel."),
@@ -72,6 +76,12 @@ class LazyGroup(click.Group):
         command: click.Command = several[cmd_name] if several else module.command
         return command
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only for shells
+
+        found = [CompletionItem(name, help=line) for name, (_, line) in COMMANDS.items() if name.startswith(incomplete)]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
@@ -113,6 +123,10 @@ def run(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # JSON is UTF-8 whatever the locale; what cannot be written is escaped
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    if instruction := os.environ.get("_PAWL_COMPLETE"):
+        from pawl.cli.completion import answer  # noqa: PLC0415 - only for shells
+
+        raise SystemExit(answer(cli, instruction))
     try:
         cli.main(args=words, prog_name="pawl", standalone_mode=False)
     except click.exceptions.Exit as error:
