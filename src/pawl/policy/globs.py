@@ -1,8 +1,7 @@
-"""Globs over procedure names, as rules write them in ``applies.names``.
+"""Globs over procedure names, as rules write them in ``applies.names``; matching is in ``procedures.globs``.
 
 - ``*`` stands for any run of characters, none and ``/`` among them: ``support/refund*`` covers ``support/refund``,
-  ``support/refund-draft`` and ``support/refund/retail``. A rule that reaches one name too many is seen at once; one
-  that stops at a ``/`` lets something through in silence.
+  ``support/refund-draft`` and ``support/refund/retail``.
 - There is nothing else: no ``**``, ``?`` or ``[...]``. They are refused, and so is a glob that no name can match.
 - The whole name is compared, with regard to case; names are lowercase.
 """
@@ -12,6 +11,9 @@ from __future__ import annotations
 import re
 
 from pawl.ids import parse_name
+from pawl.procedures.globs import glob_matches
+
+__all__ = ["glob_fault", "glob_matches", "matching_example"]
 
 _ALLOWED = re.compile(r"[a-z0-9_/*-]+\Z")
 
@@ -28,23 +30,6 @@ def glob_fault(glob: str) -> str | None:
     except ValueError:
         return "can match no name: names are lowercase segments of a-z, 0-9, - and _, joined by /"
     return None
-
-
-def glob_matches(glob: str, name: str) -> bool:
-    """Return whether ``glob`` covers the whole of ``name``; in time linear in both, whatever the glob."""
-    first, *rest = glob.split("*")
-    if not rest:
-        return glob == name
-    if not name.startswith(first):
-        return False
-    *middle, last = rest
-    position = len(first)
-    for part in middle:
-        found = name.find(part, position)
-        if found < 0:
-            return False
-        position = found + len(part)
-    return len(name) - position >= len(last) and name.endswith(last)
 
 
 def matching_example(glob: str) -> str:

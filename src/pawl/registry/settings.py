@@ -1,7 +1,7 @@
 """registry.yaml: the channels of a workspace and where its parts are found.
 
-Only ``branch`` and ``python_path`` take effect as written; channel settings are inert until a policy is adopted, which
-freezes them.
+Only ``branch``, ``python_path`` and ``lint`` take effect as written; channel settings are inert until a policy is
+adopted, which freezes them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError
 
 from pawl.errors import Faulty
 from pawl.ids import Channel, parse_channel
+from pawl.lint.settings import LintSettings, lint_settings_faults
 from pawl.problems import Fault
 from pawl.procedures.models import Listed, Shape, model_schema
 from pawl.procedures.shapes import shape_faults
@@ -39,6 +40,7 @@ class Settings(Shape):
     python_path: Listed[str] = Field(
         default=(), description="Folders inside the workspace from which implementations of tools are imported."
     )
+    lint: LintSettings = Field(default=LintSettings(), description="What lint holds procedures against.")
 
     def after(self) -> Mapping[Channel, Channel | None]:
         """Return each channel with the one that comes before it."""
@@ -53,7 +55,8 @@ def read_settings(document: Any) -> Settings:
         settings = Settings.model_validate(document)
     except ValidationError as error:
         raise Faulty(shape_faults(error, Settings, prefix="settings")) from None
-    faults = (*_channel_faults(settings), *_order_faults(settings), *_path_faults(settings))
+    lint = (fault.under("lint") for fault in lint_settings_faults(settings.lint))
+    faults = (*_channel_faults(settings), *_order_faults(settings), *_path_faults(settings), *lint)
     if faults:
         raise Faulty(faults)
     return settings

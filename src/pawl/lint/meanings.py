@@ -1,0 +1,205 @@
+"""What every code of ``problems[]`` means, in one line: the one source; docs/problems.md shows it and a test compares.
+
+A section begins with ``#`` and its title. A row is codes, a bar and the meaning, in the words of the page; it goes
+on in lines that are indented. Codes are stable: a row is added, and never changes what it says of an old code.
+"""
+
+from __future__ import annotations
+
+MEANINGS = """\
+# Files and their syntax (exit 1)
+too-large | more bytes than are read
+too-deep | more levels than are read
+byte-order-mark | the file begins with a byte order mark, or is UTF-16
+not-utf8 | a byte that is no UTF-8
+control-character | a character on which loaders disagree
+lone-surrogate | half of a surrogate pair
+conflict-marker | an unfinished merge
+directive | a line with `%`
+several-documents | a second document in one file
+empty-document | nothing in the file
+not-a-mapping | the root is no mapping
+duplicate-key | the same key twice; both lines are named
+non-string-key | a key that reads as something else than text
+merge-key | a plain `<<` as a key
+anchor, alias, tag | YAML features that are not read
+leading-zero | a number that would lose digits
+not-a-number | NaN or infinity, which JSON does not have
+number-too-large | beyond 2^53-1, or a float that overflows
+tab-indent | a tab as indentation
+unquoted-colon | a colon where no mapping can stand
+yaml-syntax, json-syntax | other errors of the grammar
+front-matter-open | front matter that is never closed
+yaml-reader-missing | the compiled YAML reader is not installed
+file-ending | a file that would be passed over because it does not end in .yaml
+file-ignored | a file that is not read (warning)
+file-not-found, not-a-file | nothing there, or no regular file
+path-outside | a path that leads out of the workspace, also by a symbolic link
+cannot-read, cannot-write, cannot-remove, cannot-lock, cannot-clean | the operating system said no
+no-such-place, cannot-edit | a value in a file that cannot be replaced in its layout
+file-exists, suite-exists | it is there already and is not overwritten
+input-pair, inputs-invalid | inputs on the command line that do not read
+# Procedures (exit 1)
+kind-unknown | no kind that pawl knows
+name-invalid, name-bad, name-not-path | no name, or not the file's path
+version-invalid | no canonical X.Y.Z with optional aN, bN, rcN
+procedure-field-unknown, procedure-field-missing, procedure-field-invalid | the shape of the document
+requires-invalid | no name or no version specifier
+requires-missing | the spec speaks of a procedure that is not required
+requirement-unknown | nothing of that name is here or in the registry
+requirement-unmet | no version fits the specifier; in a release (exit 3): not pinned together
+requirement-cycle | requirements go round in a circle
+tool-description-empty | nothing for a model to choose by
+tool-name-clash | two tools that are used together would be exported under one name; case makes no difference
+effect-invalid, binding-invalid | an empty or doubled effect; not exactly one implementation
+schema-invalid | not valid by its metaschema, or does not compile
+schema-dialect | neither 2020-12 nor draft-07
+schema-root-type | the root lacks `type: object`
+schema-keyword-unknown | a keyword that validators would ignore
+schema-property-not-schema | a value in `properties` that is no schema
+schema-required-unknown | a required name that nothing declares
+schema-ref-remote, schema-ref-dangling, schema-ref-circle, schema-ref-dynamic, schema-id-nested | references that
+  leave the schema, lead nowhere or in a circle, or move
+schema-pattern | a pattern that cannot be matched in bounded time
+schema-too-large | deeper or larger than is read
+template-syntax, template-forbidden, template-undeclared | a template that does not read, does more than is allowed,
+  or uses no declared input
+template-bounds, template-value | stopped while rendering: too large, or a value that does not fit
+prompt-input-unguarded | an optional input without default is printed
+prompt-budget, prompt-too-large | the rendered prompt, or its fixed text alone, is larger than allowed
+schema-default-invalid | a default of an input that its own schema refuses
+input-invalid, input-missing, input-undeclared, call-invalid, result-invalid, value-invalid | a value that does not
+  fit its schema
+expression-invalid, expression-unknown-name, expression-not-bool, expression-too-long, expression-too-deep | a CEL
+  expression
+workflow-steps, workflow-step, workflow-step-twice, workflow-next, workflow-switch, workflow-switch-default,
+  workflow-end, workflow-target | the shape of steps and where they lead
+workflow-no-end, workflow-loop-unbounded, workflow-budget | a walk that would not end, or not within its budget
+walk-budget, walk-ended, walk-expression, walk-no-branch, walk-no-result, walk-unknown-result | a walk that cannot go
+  on
+call-misfit, call-incomplete, call-wrong-kind | a step gives what it calls an argument that this never takes, not all
+  that it requires, or calls it by another kind (3 in a release)
+result-misfit | a step reads a field of a result that what was called never gives (3 in a release)
+call-doubtful, result-doubtful | what a step gives can be refused, what it reads can be absent, or it cannot be told
+  (warning)
+# Lint (warnings; errors where a profile that registry.yaml lists refuses, exit 1)
+schema-root-composition | anyOf, oneOf, allOf, not, if or enum at the root of an input schema
+schema-open-object | an object without `additionalProperties: false`
+schema-closed-object | an object that says `additionalProperties`, which an exporter takes out where it must
+schema-optional-property | a property that is not required, which an exporter makes nullable where it must
+schema-ref | a reference into the same schema, which an exporter expands where it must
+schema-ref-cycle | a schema that contains itself
+schema-depth | more levels than vendors take, references expanded
+schema-type-array | a list of types
+schema-boolean | `true` or `false` as a schema
+schema-oneof, schema-allof | oneOf or allOf below the root
+schema-keyword | a keyword that vendors refuse, such as patternProperties, prefixItems, not, if
+schema-const, schema-default, schema-bound | const, default, exclusive bounds, which some vendors do not read
+schema-property-name | a property's name with characters that vendors refuse, or too long
+tool-name | a tool's name, prefix included, with characters that vendors refuse, or too long
+tool-description-long | more characters than vendors read
+tool-argument-undescribed | arguments without a description (note)
+tool-count | more tools in one closure than vendors take, or than models choose well among
+mcp-header | an `x-mcp-header` for which clients drop the tool
+tool-output-closed | a closed outputSchema: a new field will be a major change
+prompt-placeholder-unknown | what looks like an input and is none, or is not read so (warning)
+prompt-input-unused | an input that no message uses (warning)
+prompt-role-order | a system message after others (warning)
+prompt-secret | a text seems to hold a secret (error)
+prompt-blank-part | a message of blanks only (error)
+prompt-trailing-space | the last message is the assistant's and ends in white space (error)
+prompt-trailing-blank | lines that end in blanks (warning)
+summary-missing, owner-missing | not given (warning)
+requires-unused | required and used by no step (warning)
+workflow-unreachable | a step that no walk comes to (warning)
+workflow-unguarded | an optional input, or the result of a step that a walk can go around, is read and never asked for
+  with `has()` (warning)
+# Settings and policy (exit 1 unless said otherwise)
+settings-field-unknown, settings-field-missing, settings-field-invalid | the shape of registry.yaml
+channel-name, channel-cycle, channel-unknown | a channel's name, order, or existence
+lint-code-unknown, lint-ignore-refused | an ignore of lint whose code is none, or is always an error
+lint-ignore-unused | an ignore of lint that fits nothing (warning)
+policy-field-unknown, policy-field-missing, policy-field-invalid, policy-empty, policy-duplicate, policy-name-twice |
+  the shape of a policy, one without rules, a name used twice
+rule-duplicate, rule-kind-unknown, rule-kind-twice, rule-enforce-live, rule-never-applies, glob-invalid,
+  policy-test-invalid | a rule that cannot be meant
+rule-test-failed | an example beside a rule got another answer
+rule-untested, rule-unmatched, rule-message-missing, rule-field-unknown | probably not meant (warning or note)
+no-policy | nothing adopted, or nothing to adopt; a release answers 3
+policy-older | the rules of an older policy without `--again` (exit 3)
+policy-damaged | an adopted policy is not what was frozen (exit 6)
+plan-live, plan-target | `policy plan`: a live pin would break a rule, a way back would close (warning)
+# Suites and evidence
+suite-field-unknown, suite-field-missing, suite-field-invalid, suite-invalid, suite-versions-invalid, suite-name-twice
+  | the shape of a suite, a name used twice (1)
+suite-empty, suite-case-duplicate, suite-case-shape, suite-case-unasserted | cases that test nothing (1)
+suite-assertion-unknown, suite-assertion-value, suite-assertion-field | an assertion (1)
+suite-about-unknown | about a procedure that is nowhere (1)
+case-failed, case-errored, case-skipped, case-inconclusive | a case that did not pass (1)
+answer-no-json | a recorded answer that is no JSON (in a case's reasons)
+nothing-tested | no case was run, and nothing is no pass (1)
+starter-impossible | no starter could be made; a person must write the suite (1)
+suite-missing | no suite is about the version (warning in check, 4 in a release)
+suite-unread | a suite that does not read (4 in a promotion, warning in a rollback)
+evidence-missing, evidence-failed, evidence-errored, evidence-skipped, evidence-inconclusive | no passing evidence for
+  exactly this closure (4)
+evidence-not-asked | suites were not run, because other checks refused already
+evidence-passed, tests-kept | these checks hold
+fewer-tests | fewer suites or cases than the release before (4)
+# Versions, releases and serving
+version-reused | other content under a published version (1)
+name-unknown, version-unknown | never published (1)
+version-missing, name-twice, to-and-ref, part-or-version, names-differ, base-and-names, output-inside, reason-missing,
+  reason-bad, usage | the command's words (2)
+no-workspace | no registry/registry.yaml here or above (1)
+not-pinned, never-live | not on the channel, or never was (1)
+policy-adopted, closure-complete, rule-passed, rule-not-applicable | these checks hold
+channel-not-adopted | the policy in force knows no such channel (3)
+channel-order | never live on the channel that comes first (3)
+rule-failed, rule-errored | a rule says no, or cannot be evaluated, which is a no (3)
+consistent-set, no-consistent-set | which set would move together (note)
+no-target | no earlier version can be live now
+target-skipped, way-out | what a rollback passed over, and what to do (note)
+rejected | rejected or rolled back on this channel (7)
+halted | halted on this channel (7 when served, a warning otherwise)
+deprecated, yanked, revoked, withdrawn-but-pinned, withdrawal-weaker | withdrawals: warn, no new pins, refused (7); a
+  weaker one after a stronger (3)
+withheld, served-with-warning | listed without a body; served with a warning
+no-way-back | no earlier version to go back to (1 with `--require-way-back`, else a warning)
+channel-empty, file-gone | nothing pinned; pinned and the file under procedures/ is gone
+unchanged | it holds already, nothing was written (note)
+conflict, locked | somebody else moved the state, or writes now; nothing was written (5)
+wrong-branch | journals are written on another branch (2)
+not-committed | recorded, and Git could not commit it; the next writing command does (warning)
+not-finished | recorded, and not all that follows from the record could be written; the next writing command mends it
+  (warning)
+not-a-prompt, wrong-kind | another kind of procedure than was asked for (1)
+snapshot-missing, snapshot-other-channel, snapshot-too-old | a snapshot that is not used
+agent-bad, channel-bad, outcome-bad, two-sources | how the Python API was called
+# Integrity (exit 6)
+frozen-changed | a published version's file is not as it was published
+journal-damaged | a record was changed, is missing (also against Git's last commit), or does not follow the one before
+  it
+git-not-asked | Git cannot say what the last commit holds, so journals are checked by themselves alone (warning)
+journal-truncated | the registry's journal lacks a record that a channel was judged on
+projection-damaged | registry/channels/ says something else than the journal
+projection-missing, projection-behind | a copy that the next release writes again (warning)
+evidence-changed, evidence-damaged, evidence-missing-file | stored evidence is not as it was recorded
+file-unrecorded | a file that no record speaks of, so it counts for nothing (warning)
+snapshot-damaged | a changed byte in a snapshot, or an unknown format
+# Import, runs, Git
+import-shape, import-page | no tools in the file, or one page of several (1)
+refuse-name, refuse-schema, refuse-tool | a tool that cannot be used, by name (1)
+import-stopped, import-existing | nothing was written, and why: a tool was refused, or a file is no tool or does not
+  read
+run-unknown, run-exists, run-ended, run-not-pinned | the run's id or state, or a use of what it was not started with
+  (1 or 5)
+ledger-busy, ledger-damaged, ledger-unusable, ledger-version | the ledger's file (5, 6, 1, 1)
+ledger-value, ledger-closed | a value that the ledger cannot hold (1); used after it was closed (2)
+git-missing, git-failed, git-no-identity, git-index-locked, git-branch-moved, git-unfinished, nested-repository | what
+  Git said
+no-repository, unknown-revision, no-merge-base | a Git revision that cannot be compared with: no Git here, no such
+  commit (or not fetched), no commit in common (1)
+interrupted, crash | stopped by a person (130); a fault of pawl itself (70)
+error, invalid, not-found, refused, integrity, approval-needed | an error without a code of its own
+"""
