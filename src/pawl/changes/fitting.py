@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from pawl.changes.arguments import Arguments, Given, Taken
@@ -32,6 +33,10 @@ from pawl.procedures.interpolation import expressions_in
 from pawl.procedures.schema import Validator, closed, compile_schema, fill_defaults
 from pawl.procedures.workflow import graph, reachable
 
+MAX_USES = 5_000
+"""How many paths of one workflow are looked at."""
+MAX_ERRORS = 200
+"""After the step with this many errors nothing more is looked for: the caller does not fit."""
 _SCHEMAS = {"tool": ("inputSchema", "outputSchema"), "prompt": ("inputs", "output"), "workflow": ("inputs", "")}
 """Kind -> the field of what it takes, and that of what it gives."""
 
@@ -103,15 +108,24 @@ class _Fitting:
         self.index = {step["id"]: index for index, step in enumerate(spec["steps"])}
         self.there = frozenset(reachable(spec))
         self.callees = callees
-        self.uses = tuple(uses_of(spec, graph(spec)))
-        self.asked = frozenset(use.path for use in self.uses if use.asked)
+        self.uses: dict[str, list[Use]] = {}
+        uses = tuple(islice(uses_of(spec, graph(spec)), MAX_USES))
+        for use in uses:
+            self.uses.setdefault(use.step, []).append(use)
+        self.cut = len(uses) == MAX_USES
+        self.asked = frozenset(use.path for use in uses if use.asked)
         self.judge = Judge(Effort())
         self.forms = Forms(self.judge)
 
     def find(self) -> Iterator[Misfit]:
+        errors = 0
         for name in self.steps:
-            if name in self.there:
-                yield from self._guarded(name)
+            for misfit in self._guarded(name) if name in self.there and errors < MAX_ERRORS else ():
+                errors += misfit.fault.severity == "error"
+                yield misfit
+        if self.cut:
+            message = f"the workflow speaks of more than {MAX_USES} fields, and only these were looked at"
+            yield self._misfit("result-doubtful", message, ("steps",), frozenset(self.callees))
 
     def _guarded(self, name: str) -> Iterator[Misfit]:
         try:
@@ -133,8 +147,8 @@ class _Fitting:
                 message = f"the step {name} calls the {called[0]} {callee.ref}, which is a {callee.kind}"
                 at = ("steps", self.index[name], called[0])
                 yield self._misfit("call-wrong-kind", message, at, frozenset({callee.name}))
-        for use in self.uses:
-            if use.step == name and not use.asked:
+        for use in self.uses.get(name, ()):
+            if not use.asked:
                 yield from self._read(use)
 
     def _arguments(self, name: str, callee: _Callee) -> Iterator[Misfit]:

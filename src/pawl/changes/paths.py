@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from pawl.changes.facts import declared, pattern_texts
 from pawl.changes.forms import Alternative, Forms, of_name
+from pawl.changes.graphs import call_of
 from pawl.changes.judge import matches
 from pawl.changes.source import Schema, is_anything
 from pawl.errors import Faulty
@@ -66,10 +67,12 @@ def plain_path(text: str) -> Path | None:
 
 def uses_of(spec: Mapping[str, Any], edges: Mapping[str, Sequence[str]]) -> Iterator[Use]:
     """Yield every path in the expressions of a workflow; ``result`` becomes the step whose result it is."""
-    before: dict[str, list[str]] = {}
+    before: dict[str, dict[Any, str]] = {}
+    """By what is called: of several steps that call the same, one is enough."""
+    calls = {step["id"]: call_of(step) for step in spec["steps"]}
     for name, following in edges.items():
         for target in following:
-            before.setdefault(target, []).append(name)
+            before.setdefault(target, {}).setdefault(calls[name], name)
     for index, step in enumerate(spec["steps"]):
         name, at = step["id"], ("steps", index)
         for text, place in expressions_in(step.get("with"), (*at, "with")):
@@ -80,7 +83,7 @@ def uses_of(spec: Mapping[str, Any], edges: Mapping[str, Sequence[str]]) -> Iter
                 yield from _uses(branch["when"], VARIABLES, "bool", name, place, (name,))
         output = (step.get("end") or {}).get("output")
         for text, place in expressions_in(output, (*at, "end", "output")):
-            yield from _uses(text, VARIABLES, "any", name, place, before.get(name, ()))
+            yield from _uses(text, VARIABLES, "any", name, place, tuple(before.get(name, {}).values()))
 
 
 def _uses(
