@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import click
+
 from pawl.cli.command import no_code_option, pawl_command
 from pawl.cli.output import table
 from pawl.operations.checking import check
@@ -32,10 +34,12 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 @pawl_command("check", lines=lines, identity=True, several_outputs=True)
+@click.option("--base", metavar="REF", help="Test only what differs from this Git revision, and what depends on it.")
+@click.option("--all", "everything", is_flag=True, help="Run every suite, also with --base.")
 @no_code_option
-def command(session: Session) -> Report:
+def command(session: Session, base: str | None, everything: bool) -> Report:
     """Check everything that people wrote: read, validate, lint, versions, suites, policy.
 
     All faults of all files come in one run. Stores nothing.
     """
-    return check(session)
+    return check(session, base, everything=everything)

@@ -7,13 +7,14 @@ versions are no ground to stand on; yanked and deprecated ones are, callers stil
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from pawl.changes.bump import bump_ok, neighbours, smallest_version
 from pawl.changes.compare import compare
 from pawl.changes.values import Comparison, Level
+from pawl.changes.workflows import EffectsOf
 from pawl.errors import InvalidError
 from pawl.ids import Name, Ref, Version
 from pawl.io.edit import set_scalar
@@ -41,23 +42,39 @@ class Step:
     faults: tuple[Fault, ...]
 
 
-def step_to(procedure: Procedure, catalog: Catalog, workspace: Workspace) -> Step:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What is published, how to read it, and what it touches: of the work tree, or of a Git revision."""
+
+    catalog: Catalog
+    read: Callable[[Published], Procedure]
+    effects: EffectsOf
+
+    def compare(self, old: Procedure, new: Procedure) -> Comparison:
+        return compare(old.document, new.document, effects_of=self.effects)
+
+
+def ground_of(workspace: Workspace, catalog: Catalog) -> Ground:
+    """Return the ground that the work tree's own registry is."""
+    return Ground(catalog=catalog, read=workspace.procedure, effects=effects_of(workspace, catalog))
+
+
+def step_to(procedure: Procedure, ground: Ground) -> Step:
     """Return how a version that is not published yet follows from those that are."""
-    finals = _finals(procedure.name, catalog)
+    finals = _finals(procedure.name, ground.catalog)
     near = neighbours(procedure.version, finals)
     faults: list[Fault] = []
     if near.final is not None:
         faults.append(_too_late(procedure, near.final, finals))
     base = finals[near.base] if near.base else None
-    comparison = _compared(base, procedure, catalog, workspace) if base else None
-    smallest = _lowest(procedure.name, base, comparison.required, catalog) if base and comparison else None
+    comparison = ground.compare(ground.read(base), procedure) if base else None
+    smallest = _lowest(procedure.name, base, comparison.required, ground.catalog) if base and comparison else None
     if base and comparison and not bump_ok(base.version, procedure.version, comparison.required):
         faults.append(_too_small(procedure, base.version, comparison, smallest))
     if near.later is not None:
-        later = workspace.procedure(finals[near.later])
-        onward = compare(procedure.document, later.document, effects_of=effects_of(workspace, catalog))
+        onward = ground.compare(procedure, ground.read(finals[near.later]))
         if not bump_ok(procedure.version, near.later, onward.required):
-            faults.append(_breaks_later(procedure, near.later, onward, _above_all(procedure, catalog, workspace)))
+            faults.append(_breaks_later(procedure, near.later, onward, _above_all(procedure, ground)))
     return Step(base=base, comparison=comparison, smallest=smallest, faults=tuple(faults))
 
 
@@ -69,11 +86,12 @@ def bump(session: Session, name: Name, part: Part | None, to: Version | None) ->
     """
     world = read_world(session.workspace)
     catalog, workspace = world.catalog, session.workspace
+    ground = ground_of(workspace, catalog)
     procedure = work_tree_version(session, name)
     path = workspace.procedure_file(name)
     finals = _finals(name, catalog)
     base = newest_first(finals)[0] if finals else None
-    version = to or _wanted(procedure, part, catalog, workspace)
+    version = to or _wanted(procedure, part, ground)
     data: Mapping[str, Any] = {
         "name": name,
         "from": procedure.version,
@@ -89,16 +107,17 @@ def bump(session: Session, name: Name, part: Part | None, to: Version | None) ->
     return Report(status="done", data=data)
 
 
-def _wanted(procedure: Procedure, part: Part | None, catalog: Catalog, workspace: Workspace) -> Version:
+def _wanted(procedure: Procedure, part: Part | None, ground: Ground) -> Version:
+    catalog = ground.catalog
     published = catalog.published.get(procedure.ref)
     highest = _highest(procedure.name, catalog)
     if part is not None:
         return smallest_version(highest, part) if highest else procedure.version
     if published is not None and published.digest == procedure.digest:
         return procedure.version
-    if published is None and not step_to(procedure, catalog, workspace).faults:
+    if published is None and not step_to(procedure, ground).faults:
         return procedure.version
-    return _above_all(procedure, catalog, workspace) or procedure.version
+    return _above_all(procedure, ground) or procedure.version
 
 
 def _finals(name: Name, catalog: Catalog) -> dict[Version, Published]:
@@ -116,11 +135,6 @@ def _highest(name: Name, catalog: Catalog) -> Version | None:
     return newest_first(versions)[0] if versions else None
 
 
-def _compared(base: Published, procedure: Procedure, catalog: Catalog, workspace: Workspace) -> Comparison:
-    document = workspace.procedure(base).document
-    return compare(document, procedure.document, effects_of=effects_of(workspace, catalog))
-
-
 def _lowest(name: Name, base: Published, required: Level, catalog: Catalog) -> Version:
     """Return the lowest free number above ``base`` that is high enough."""
     version = smallest_version(base.version, required)
@@ -129,15 +143,16 @@ def _lowest(name: Name, base: Published, required: Level, catalog: Catalog) -> V
     return version
 
 
-def _above_all(procedure: Procedure, catalog: Catalog, workspace: Workspace) -> Version | None:
+def _above_all(procedure: Procedure, ground: Ground) -> Version | None:
     """Return the lowest number above everything published that the changes allow."""
+    catalog = ground.catalog
     finals, highest = _finals(procedure.name, catalog), _highest(procedure.name, catalog)
     if highest is None:
         return None
     if not finals:
         return smallest_version(highest, "patch")
     newest = newest_first(finals)[0]
-    required = _compared(finals[newest], procedure, catalog, workspace).required
+    required = ground.compare(ground.read(finals[newest]), procedure).required
     wanted = smallest_version(newest, required)
     return wanted if newest_first((highest, wanted))[0] != highest else smallest_version(highest, "patch")
 

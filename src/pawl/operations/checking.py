@@ -1,61 +1,137 @@
-"""Check: what CI runs on a pull request. Read, validate, lint, versions, suites and policy, all faults in one run."""
+"""Check: what CI runs on a pull request. Read, validate, lint, versions, suites and policy, all faults in one run.
+
+Every file is read whatever changed, so that no file is broken unseen. With a base, suites run for what differs from it
+and for what depends on that; version numbers are held against what is published at the base, so that a branch which
+publishes cannot lower its own bar.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
+from pawl.errors import IntegrityError
 from pawl.ids import Name
+from pawl.operations.bumping import Ground, ground_of
+from pawl.operations.change_rows import change_rows
+from pawl.operations.diffing import effects_of
 from pawl.operations.policies import policy_problems
-from pawl.operations.publishing import published_form, select
+from pawl.operations.prospects import prospect_problems, prospects
+from pawl.operations.publishing import requirement_problems, reused_problems, select
+from pawl.operations.revisions import Revision, at_revision
+from pawl.operations.scope import Scope, since, whole
 from pawl.operations.session import Report, Session
 from pawl.operations.sources import Sources, read_sources
-from pawl.operations.testing import report, run_all, suite_problems, work_tree_runs
+from pawl.operations.tampering import tampered
+from pawl.operations.testing import Ran, report, results_data, run_all, suite_problems, work_tree_runs
 from pawl.operations.world import World, read_world
-from pawl.policy.evaluator import Situation, evaluate
+from pawl.policy.verdict import INTEGRITY
 from pawl.problems import Problem
 from pawl.procedures.read import warnings
-from pawl.registry.channels import empty_channel
-from pawl.releases.planning import pin_of
 
 
-def check(session: Session) -> Report:
-    """Report everything that is wrong with the work tree; errors are findings (1)."""
-    world = read_world(session.workspace)
+def check(session: Session, base: str | None = None, *, everything: bool = False) -> Report:
+    """Report everything that is wrong with the work tree; errors are findings (1), broken records are 6.
+
+    ``base`` is a Git revision to compare with; ``everything`` runs every suite nevertheless.
+    """
     sources = read_sources(session.workspace)
-    problems: list[Problem] = list(sources.problems)
-    for source in sources.procedures.values():
-        problems += source.problems(*warnings(source.value))
+    revision = at_revision(session.workspace, base, fork=True) if base is not None else None
+    try:
+        world = read_world(session.workspace)
+        ground = _ground(session, world, revision)
+        broken = tampered(session, world, revision)
+    except IntegrityError as error:
+        return _damaged(sources, error.problems)
+    if any(problem.severity == "error" for problem in broken):
+        return _damaged(sources, broken)
+    scope = since(revision, sources, everything=everything) if revision else whole(sources)
     every = tuple(sources.procedures.values())
-    selection = select(every, sources, world.catalog, session.workspace)
-    problems += selection.problems
-    problems += suite_problems(sources, frozenset(ref.name for ref in world.catalog.published))
-    problems += _untested(sources)
-    problems += policy_problems(sources, world)
-    problems += _policy_verdicts(session, world, sources)
-    ran = run_all(session, sources, work_tree_runs(sources))
-    found = report(ran, problems)
-    counts = {
-        "files": len(sources.procedures) + len(sources.suites) + len(sources.policies) + len(sources.unread) + 1,
-        "read": len(sources.procedures) + len(sources.suites) + len(sources.policies) + 1,
+    selection = select(every, ground)
+    ran = run_all(session, sources, [run for run in work_tree_runs(sources) if run.suite.about in scope.tested])
+    found = prospects(session, world, sources, _moving(scope), ran)
+    problems = [
+        *sources.problems,
+        *_warnings(scope, sources),
+        *selection.problems,
+        *(reused_problems(every, world.catalog) if revision else ()),
+        *requirement_problems(sources, world.catalog),
+        *suite_problems(sources, frozenset(world.catalog.names)),
+        *_untested(scope, sources),
+        *policy_problems(sources, world),
+        *prospect_problems(found, sources),
+        *broken,
+    ]
+    data = {
+        **_counts(sources),
+        "base": {"ref": revision.ref, "commit": revision.commit} if revision else None,
+        "scope": "changed" if revision and not everything else "all",
+        "tested": sorted({item.run.procedure.name for item in ran}),
+        "new_versions": [str(sources.procedures[name].value.ref) for name in selection.new],
+        "changes": change_rows(world, scope, sources, selection.new, ground),
+        "channels": [prospect.as_dict() for prospect in found],
+    }
+    return _answer(scope, ran, problems, data)
+
+
+def _answer(scope: Scope, ran: Sequence[Ran], problems: Sequence[Problem], data: Mapping[str, Any]) -> Report:
+    """Return the report; where nothing that could be tested changed, nothing was tested, which is no pass either."""
+    if scope.tested or any(problem.severity == "error" for problem in problems):
+        found = report(ran, problems)
+        return replace(found, data={**data, **found.data})
+    message = f"nothing that suites could test differs from {scope.label}, so nothing was tested"
+    note = Problem(code="nothing-changed", severity="note", message=message, hint="pawl check --all runs every suite")
+    return Report(status="unchanged", problems=(*problems, note), data={**data, **results_data(ran)})
+
+
+def _damaged(sources: Sources, broken: Sequence[Problem]) -> Report:
+    """Return the report on records that cannot be believed: nothing else is decided on them."""
+    problems = (*broken, *sources.problems)
+    return Report(status="failed", exit_code=INTEGRITY, problems=problems, data=_counts(sources))
+
+
+def _counts(sources: Sources) -> dict[str, Any]:
+    read = len(sources.procedures) + len(sources.suites) + len(sources.policies) + 1
+    return {
+        "files": read + len(sources.unread),
+        "read": read,
         "unread": len(sources.unread),
         "procedures": len(sources.procedures),
-        "new_versions": [str(source.value.ref) for source in selection.new],
     }
-    return replace(found, data={**counts, **found.data})
 
 
-def _untested(sources: Sources) -> list[Problem]:
-    return [
-        Problem(
-            code="suite-missing",
-            severity="warning",
-            message=f"no suite covers {source.value.ref}; it cannot be promoted without one",
-            path=source.path,
-            hint=_suite_hint(sources, source.value.name),
-        )
-        for source in sources.procedures.values()
-        if not sources.suites_of(source.value)
-    ]
+def _ground(session: Session, world: World, revision: Revision | None) -> Ground:
+    if revision is None:
+        return ground_of(session.workspace, world.catalog)
+    effects = effects_of(session.workspace, world.catalog)
+    return Ground(catalog=revision.catalog(), read=revision.published, effects=effects)
+
+
+def _moving(scope: Scope) -> Iterable[Name]:
+    """What a promotion after this change would be about."""
+    if scope.revision is None:
+        return scope.tested
+    return [name for name, change in scope.changed.items() if change.new is not None]
+
+
+def _warnings(scope: Scope, sources: Sources) -> Iterable[Problem]:
+    for name, source in sources.procedures.items():
+        if name in scope.tested:
+            yield from source.problems(*warnings(source.value))
+
+
+def _untested(scope: Scope, sources: Sources) -> Iterable[Problem]:
+    for name in sorted(scope.tested):
+        source = sources.procedures[name]
+        if not sources.suites_of(source.value):
+            yield Problem(
+                code="suite-missing",
+                severity="warning",
+                message=f"no suite covers {source.value.ref}; it cannot be promoted without one",
+                path=source.path,
+                hint=_suite_hint(sources, name),
+            )
 
 
 def _suite_hint(sources: Sources, name: Name) -> str:
@@ -63,36 +139,3 @@ def _suite_hint(sources: Sources, name: Name) -> str:
     if about:
         return f"{about[0].path} is about it, for versions {about[0].value.versions} only"
     return f"pawl new suite {name} writes a starter"
-
-
-def _policy_verdicts(session: Session, world: World, sources: Sources) -> list[Problem]:
-    """Return what the adopted rules say of the work tree's procedures, as if all were promoted to each channel."""
-    policy = world.catalog.policy
-    if policy is None:
-        return []
-    pins = {name: pin_of(published_form(source)) for name, source in sources.procedures.items()}
-    documents = {source.value.digest: source.value.document for source in sources.procedures.values()}
-    problems: dict[tuple[str, str], Problem] = {}
-    for channel in policy.channels:
-        situation = Situation(
-            action="promote",
-            state=empty_channel(channel),
-            catalog=world.catalog,
-            rules=world.rules,
-            documents=documents,
-            actor=session.actor,
-            now=session.now,
-            moves=pins,
-        )
-        for finding in evaluate(situation).findings:
-            if finding.check != "rule" or finding.status in {"passed", "not-applicable"}:
-                continue
-            problem = finding.problem()
-            source = sources.procedures[_name(finding.subject)]
-            placed = replace(problem, message=f"{channel}: {problem.message}", path=source.path)
-            problems.setdefault((finding.message, finding.rule or ""), placed)
-    return list(problems.values())
-
-
-def _name(subject: str | None) -> Name:
-    return Name((subject or "").partition("@")[0])

@@ -105,6 +105,19 @@ _RUN: Fields = {
     "outcome": _or_null(_TEXT),
     "finished": _FLAG,
 }
+_PROSPECT = {
+    "type": "object",
+    "properties": {
+        "channel": _TEXT,
+        "policy": _or_null(_WHOLE),
+        "verdict": {"enum": ["allowed", "refused", "nothing"]},
+        "exit_code": _WHOLE,
+        "refs": _TEXTS,
+        "findings": _OBJECTS,
+        "needs": _TEXTS,
+    },
+    "required": ["channel", "policy", "verdict", "exit_code", "refs", "findings", "needs"],
+}
 _PUBLISHED: Fields = {"published": _OBJECTS}
 _FILES: Fields = {"files": _TEXTS}
 _INTERVENTION: Fields = {"channel": _TEXT}
@@ -118,7 +131,12 @@ ANSWERS: Mapping[str, Fields] = MappingProxyType(
             "read": _WHOLE,
             "unread": _WHOLE,
             "procedures": _WHOLE,
+            "base": BASE,
+            "scope": {"enum": ["all", "changed"]},
+            "tested": _TEXTS,
             "new_versions": _TEXTS,
+            "changes": _OBJECTS,
+            "channels": {"type": "array", "items": _PROSPECT},
             **_SUITES,
         },
         "test": _SUITES,

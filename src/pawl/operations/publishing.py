@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pawl.canonical import content_digest, sha256
 from pawl.errors import ConflictError, InvalidError, NotFoundError
 from pawl.ids import Name, Serial, Version
-from pawl.operations.bumping import step_to
+from pawl.operations.bumping import Ground, Step, ground_of, step_to
 from pawl.operations.session import Report, Session
 from pawl.operations.sources import Source, Sources, read_sources
 from pawl.operations.world import read_world
@@ -20,15 +20,14 @@ from pawl.registry.closure import requirement_cycles
 from pawl.registry.versions import satisfies
 from pawl.releases.applying import apply
 from pawl.releases.planning import plan_publish
-from pawl.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What a publish would do: the sources that are new, and those that are published already."""
+    """The versions that are new, each with the way to it, and the names of those that are published already."""
 
-    new: tuple[Source[Procedure], ...]
-    same: tuple[Source[Procedure], ...]
+    new: Mapping[Name, Step]
+    same: tuple[Name, ...]
     problems: tuple[Problem, ...]
 
 
@@ -55,15 +54,16 @@ def _publish(session: Session, names: Sequence[Name], *, dry_run: bool, reason: 
     world = read_world(session.workspace)
     sources = read_sources(session.workspace)
     chosen = _chosen(sources, names)
-    selection = select(chosen, sources, world.catalog, session.workspace)
-    blocking = (*sources.problems, *selection.problems)
+    selection = select(chosen, ground_of(session.workspace, world.catalog))
+    blocking = (*sources.problems, *selection.problems, *requirement_problems(sources, world.catalog))
     if any(problem.severity == "error" for problem in blocking):
         raise InvalidError("nothing was published", problems=blocking)
     if not selection.new:
         note = Problem(code="unchanged", severity="note", message="nothing to publish: every version is frozen already")
         return Report(status="unchanged", problems=(*blocking, note), data={"published": []})
-    versions = [(published_form(source), source.data) for source in selection.new]
-    plan = plan_publish(world.catalog, versions, session.stamp(reason or _reason(selection.new)))
+    new = [sources.procedures[name] for name in selection.new]
+    versions = [(published_form(source), source.data) for source in new]
+    plan = plan_publish(world.catalog, versions, session.stamp(reason or _reason(new)))
     rows = [
         {"name": item.name, "version": item.version, "kind": item.kind, "digest": item.digest} for item, _ in versions
     ]
@@ -84,22 +84,27 @@ def _publish(session: Session, names: Sequence[Name], *, dry_run: bool, reason: 
     )
 
 
-def select(chosen: Iterable[Source[Procedure]], sources: Sources, catalog: Catalog, workspace: Workspace) -> Selection:
-    """Sort sources into new and published ones, and say what keeps any of them from being published."""
-    new: list[Source[Procedure]] = []
-    same: list[Source[Procedure]] = []
-    problems: list[Problem] = []
-    for source in chosen:
-        published = catalog.published.get(source.value.ref)
-        if published is None:
-            new.append(source)
-            problems += source.problems(*step_to(source.value, catalog, workspace).faults)
-        elif published.digest == source.value.digest:
-            same.append(source)
+def select(chosen: Iterable[Source[Procedure]], ground: Ground) -> Selection:
+    """Sort sources into new and published ones, and say what their version numbers make impossible."""
+    new: dict[Name, Step] = {}
+    same: list[Name] = []
+    sources = tuple(chosen)
+    problems = [*reused_problems(sources, ground.catalog)]
+    for source in sources:
+        if source.value.ref in ground.catalog.published:
+            same.append(source.value.name)
         else:
-            problems += source.problems(_reused(source.value, catalog))
-    problems += requirement_problems(sources, catalog)
-    return Selection(new=tuple(new), same=tuple(same), problems=tuple(problems))
+            step = new[source.value.name] = step_to(source.value, ground)
+            problems += source.problems(*step.faults)
+    return Selection(new=new, same=tuple(same), problems=tuple(problems))
+
+
+def reused_problems(sources: Iterable[Source[Procedure]], catalog: Catalog) -> Iterator[Problem]:
+    """Yield a problem for each source whose version is published with other content."""
+    for source in sources:
+        published = catalog.published.get(source.value.ref)
+        if published is not None and published.digest != source.value.digest:
+            yield from source.problems(_reused(source.value, published))
 
 
 def requirement_problems(sources: Sources, catalog: Catalog) -> tuple[Problem, ...]:
@@ -151,8 +156,7 @@ def _chosen(sources: Sources, names: Sequence[Name]) -> list[Source[Procedure]]:
     return [sources.procedures[name] for name in dict.fromkeys(names)] or list(sources.procedures.values())
 
 
-def _reused(procedure: Procedure, catalog: Catalog) -> Fault:
-    published = catalog.published[procedure.ref]
+def _reused(procedure: Procedure, published: Published) -> Fault:
     return Fault(
         code="version-reused",
         message=(

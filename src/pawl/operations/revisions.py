@@ -14,7 +14,7 @@ import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pawl.canonical import digest_of, sha256
@@ -110,6 +110,11 @@ class Revision:
         prefix = _prefix(space, self.repository)
         changed = self.repository.changed_since(self.commit, space.root, [path for path in read if path.is_dir()])
         return tuple(path.removeprefix(prefix) for path in changed)
+
+    def held(self, folder: Path) -> tuple[str, ...]:
+        """Return the files below a folder of the workspace as of ``commit``, from the root."""
+        prefix = _prefix(self.workspace, self.repository)
+        return tuple(path.removeprefix(prefix) for path in self.repository.files_at(self.commit, folder))
 
     def _read(self, name: Name, path: str, where: str) -> Procedure:
         mode, _ = self.files[name]
