@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -11,7 +10,7 @@ import click
 
 from pawl.cli.command import NAME_OR_REF, pawl_command
 from pawl.cli.output import clean, paint, table
-from pawl.cli.text_diff import Line, cut, one_sided, text_diff
+from pawl.cli.text_diff import Line, cut, short, value_lines
 from pawl.ids import Name, Version
 from pawl.operations.diffing import diff
 from pawl.operations.session import Report, Session
@@ -103,7 +102,7 @@ def _change(change: Mapping[str, Any], level_width: int, code_width: int) -> Ite
     yield from (f"    {words}" for words in _who(change))
     yield from (_painted(line) for line in value_lines(change))
     if "witness" in change:
-        yield f"    for example: {cut(clean(_short(change['witness'])), MAX_VALUE)}"
+        yield f"    for example: {cut(clean(short(change['witness'])), MAX_VALUE)}"
 
 
 def _who(change: Mapping[str, Any]) -> Iterator[str]:
@@ -112,39 +111,6 @@ def _who(change: Mapping[str, Any]) -> Iterator[str]:
     parts = [f"breaks {', '.join(breaks)}" if breaks else "", f"concerns {', '.join(also)}" if also else ""]
     if any(parts):
         yield "; ".join(part for part in parts if part)
-
-
-def value_lines(change: Mapping[str, Any]) -> Iterable[Line]:
-    """Return old and new value: short ones on one line each, long ones and texts as a diff by line."""
-    old, new = change.get("old"), change.get("new")
-    if "old" in change and "new" in change and (_is_long(old) or _is_long(new)):
-        return text_diff(_written(old, new), _written(new, old))
-    found: list[Line] = []
-    for sign, key in (("-", "old"), ("+", "new")):
-        if key in change:
-            value = change[key]
-            long = one_sided(_written(value, value), sign) if _is_long(value) else ((sign, clean(_short(value))),)
-            found += long
-    return found
-
-
-def _is_long(value: Any) -> bool:
-    return (
-        "\n" in value
-        if isinstance(value, str) and len(value) <= MAX_VALUE // 2
-        else len(_short(value)) > MAX_VALUE // 2
-    )
-
-
-def _short(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _written(value: Any, other: Any) -> str:
-    """Return a value as text: a text as it is if the other is one too, everything else as JSON over several lines."""
-    if isinstance(value, str) and isinstance(other, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
 def _painted(line: Line) -> str:

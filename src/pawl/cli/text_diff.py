@@ -7,10 +7,11 @@ what is left out is said.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pawl.cli.output import clean
 
@@ -18,8 +19,14 @@ Line: TypeAlias = tuple[str, str]
 
 CONTEXT = 2
 MAX_LINES = 80
+MAX_PAIRED = 8
+"""Lines that became as many others and are shown in pairs."""
+MAX_SIDE = 30
+"""Lines of one side where lines were exchanged."""
 MAX_LINE = 600
 """Characters of one line that are shown; a longer one is cut around what changed."""
+MAX_SHORT = 80
+"""Characters of a value that is shown on one line."""
 _MOST_PAIRS = 100_000
 """Pairs of lines, or of words, that are looked at; beyond it the whole is taken as exchanged."""
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
@@ -28,6 +35,8 @@ _VISIBLE = str.maketrans({" ": "·", "\t": "→"})
 
 def text_diff(old: str, new: str) -> tuple[Line, ...]:
     """Return how one text became another; empty if they are equal."""
+    if not old.endswith("\n") and not new.endswith("\n"):
+        old, new = (f"{text}\n" if text else "" for text in (old, new))  # it says nothing where both are like that
     left, right = _lines(old), _lines(new)
     lines: list[Line] = []
     total = 0
@@ -42,6 +51,36 @@ def one_sided(text: str, sign: str) -> tuple[Line, ...]:
     """Return a text that is only on one side."""
     found = text_diff("", text) if sign == "+" else text_diff(text, "")
     return tuple(line for line in found if line[0] != "@")
+
+
+def value_lines(change: Mapping[str, Any]) -> Iterable[Line]:
+    """Return old and new value: short ones on one line each, long ones and texts as a diff by line."""
+    old, new = change.get("old"), change.get("new")
+    if "old" in change and "new" in change and (_is_long(old) or _is_long(new)):
+        return text_diff(_written(old, new), _written(new, old))
+    found: list[Line] = []
+    for sign, key in (("-", "old"), ("+", "new")):
+        if key in change:
+            value = change[key]
+            long = one_sided(_written(value, value), sign) if _is_long(value) else ((sign, clean(short(value))),)
+            found += long
+    return found
+
+
+def _is_long(value: Any) -> bool:
+    return "\n" in value if isinstance(value, str) and len(value) <= MAX_SHORT else len(short(value)) > MAX_SHORT
+
+
+def short(value: Any) -> str:
+    """Return a JSON value on one line."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _written(value: Any, other: Any) -> str:
+    """Return a value as text: a text as it is if the other is one too, everything else as JSON over several lines."""
+    if isinstance(value, str) and isinstance(other, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
 def cut(text: str, limit: int, at: int = 0) -> str:
@@ -90,12 +129,15 @@ def _inner(left: Sequence[str], right: Sequence[str], start: int) -> Iterator[Li
 
 
 def _exchanged(left: Sequence[str], right: Sequence[str]) -> Iterator[Line]:
-    if len(left) == len(right) == 1:
-        yield from _one_line(left[0], right[0])
+    if len(left) == len(right) <= MAX_PAIRED:
+        for one, other in zip(left, right, strict=True):
+            yield from _one_line(one, other)
         return
     for sign, lines in (("-", left), ("+", right)):
-        for line in lines:
+        for line in lines[:MAX_SIDE]:
             yield from _line(sign, line, _shown(line))
+        if len(lines) > MAX_SIDE:
+            yield "~", f"{len(lines) - MAX_SIDE:,} more lines of this side are left out"
 
 
 def _one_line(old: str, new: str) -> Iterator[Line]:
