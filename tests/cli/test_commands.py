@@ -353,7 +353,7 @@ def test_outputs_of_check_for_machines(shop: Shop, tmp_path: Path) -> None:
     assert json.loads(ended.out)["tally"]["passed"] == 4
     assert "<testsuite " in (tmp_path / "junit.xml").read_text(encoding="utf-8")
     assert json.loads((tmp_path / "pawl.sarif").read_text(encoding="utf-8"))["version"] == "2.1.0"
-    assert "| refund-draft |" in (tmp_path / "pr.md").read_text(encoding="utf-8")
+    assert "| `refund-draft` |" in (tmp_path / "pr.md").read_text(encoding="utf-8")
     assert in_process("-C", str(shop.root), "check", "-o", "json", "-o", "sarif").code == 2
 
 
