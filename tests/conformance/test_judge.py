@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from conformance.make import WORKFLOW_SPEC, procedure, prompt, suite, tool, workflow
+from conformance.make import TOOL_SPEC, WORKFLOW_SPEC, procedure, prompt, suite, tool, workflow
 from pawl.conformance.judge import judge_case
 from pawl.conformance.outcomes import CaseResult, NotReturned, Observation, Returned
+from pawl.ids import Name
 from pawl.procedures.procedure import Procedure
 
 ORDER = {"order_id": "A1", "amount": 20}
@@ -230,3 +231,72 @@ def test_a_schema_that_does_not_compile_makes_its_case_errored() -> None:
 
     assert result.outcome == "errored"
     assert "could not be judged" in result.reasons[0]
+
+
+CLOSURE: dict[str, Procedure] = {"support/check-eligibility": tool(), "support/refund-draft": prompt()}
+
+
+def _with(**changed: Procedure | None) -> dict[str, Procedure]:
+    """Return the closure with another tool or prompt in it, or without."""
+    names = {"tool": "support/check-eligibility", "prompt": "support/refund-draft"}
+    found = {**CLOSURE, **{names[kind]: item for kind, item in changed.items() if item is not None}}
+    return {name: item for name, item in found.items() if changed.get(item.kind, item) is not None}
+
+
+NEEDS_MORE = tool(inputSchema={**TOOL_SPEC["inputSchema"], "required": ["order_id", "unit"],
+                               "properties": {"order_id": {"type": "string"}, "unit": {"type": "string"}}})  # fmt: skip
+ANSWERS_OBJECT = prompt(output={"type": "object", "required": ["draft"]})
+CALLS: list[tuple[str, dict[str, Procedure], dict[str, Any], dict[str, Any], str, str]] = [
+    # what, closure, case, assertion, outcome, reason
+    ("all fits", CLOSURE, {"given": YES}, of("outcome", "drafted"), "passed", ""),
+    ("nothing is known of what is called", {}, {"given": YES}, of("outcome", "drafted"), "passed", ""),
+    ("a tool wants more", _with(tool=NEEDS_MORE), {"given": YES}, of("outcome", "drafted"), "failed",
+     "step eligibility calls support/check-eligibility@1.0.0, which refuses it: unit is missing"),
+    ("a prompt wants less", _with(prompt=prompt(inputs={"properties": {"order_id": {}}})), {"given": YES},
+     of("outcome", "drafted"), "failed", "step draft calls support/refund-draft@1.0.0, which refuses it: amount is"),
+    ("which this walk does not call", _with(prompt=prompt(inputs={"properties": {"order_id": {}}})),
+     {"given": NO}, of("outcome", "denied"), "passed", ""),
+    ("a prompt fills its default in", _with(prompt=prompt(inputs={"properties": {"order_id": {}, "amount": {},
+     "tone": {"default": "kind"}}, "required": ["tone"]})), {"given": YES}, of("outcome", "drafted"), "passed", ""),
+    ("another kind", {**CLOSURE, "support/refund-draft": tool()}, {"given": YES}, of("outcome", "drafted"), "failed",
+     "it is a tool, and the step calls a prompt"),
+    ("a value that the tool refuses", _with(tool=tool(inputSchema={"type": "object", "properties": {"order_id": {
+     "type": "string", "minLength": 3}}})), {"given": YES}, of("outcome", "drafted"), "failed", "order_id: "),
+    ("a result that cannot be", CLOSURE, {"given": {"eligibility": {"eligible": "yes"}}}, of("outcome", "denied"),
+     "errored", "given for step eligibility can never be returned by support/check-eligibility@1.0.0: eligible: "),
+    ("also of a step that is not come to", _with(prompt=ANSWERS_OBJECT), {"given": {**NO, "draft": 1}},
+     of("outcome", "denied"), "errored", "given for step draft can never be returned by support/refund-draft@1.0.0"),
+    ("an answer as JSON", _with(prompt=ANSWERS_OBJECT), {"given": {**YES, "draft": {"draft": "x"}}},
+     of("outcome", "drafted"), "passed", ""),
+    ("an answer as text that is JSON", _with(prompt=ANSWERS_OBJECT), {"given": {**YES, "draft": '{"draft": "x"}'}},
+     of("outcome", "drafted"), "passed", ""),
+    ("refused inputs call nothing", _with(tool=NEEDS_MORE), {"inputs": {}, "given": YES}, of("rejected"), "passed", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("closure", "case", "wanted", "outcome", "reason"), [row[1:] for row in CALLS], ids=[row[0] for row in CALLS]
+)
+def test_a_walk_makes_calls_that_its_closure_takes(
+    closure: dict[str, Procedure], case: dict[str, Any], wanted: dict[str, Any], outcome: str, reason: str
+) -> None:
+    read = suite("support/refund", {"id": "one", "assert": [wanted], "inputs": ORDER, **case})
+    names = {Name(name): item for name, item in closure.items()}
+    result = judge_case(read.cases[0], workflow(), observe=_nobody, closure=names)
+    assert result.outcome == outcome, result.reasons
+    assert reason in "; ".join(result.reasons)
+
+
+def test_a_workflow_that_is_called_takes_its_own_inputs() -> None:
+    inner = procedure("workflow", "support/inner", {"inputs": {"properties": {"n": {"type": "number"}}}, "steps": []})
+    steps = [
+        {"id": "in", "workflow": "support/inner", "with": {"m": 1}, "then": "e"},
+        {"id": "e", "end": {"outcome": "x"}},
+    ]
+    read = suite("support/refund", {"id": "one", "assert": [of("outcome", "x")], "given": {"in": 1}})
+    result = judge_case(read.cases[0], workflow(steps=steps, inputs={}), observe=_nobody, closure={inner.name: inner})
+    assert result.reasons == ("step in calls support/inner@1.0.0, which refuses it: m is not declared",)
+
+
+def _nobody(binding: Any, arguments: Any) -> Observation:
+    raise AssertionError(f"{binding} was run with {arguments}")

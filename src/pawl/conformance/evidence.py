@@ -26,7 +26,7 @@ from pawl.ids import Digest, Name, Ref, Version, parse_digest, parse_name, parse
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "https://in-toto.io/attestation/test-result/v0.1"
-RUNNER = 1
+RUNNER = 2
 """Goes up when the same suite could come to another result on the same documents; all older evidence then lapses."""
 
 

@@ -5,7 +5,9 @@
   A rendering over the budget fails the case whatever it asserts.
 - Tool: ``call`` is judged against the inputSchema. The implementation is run only where an assertion is about its
   result and the call was accepted; a result that breaks the outputSchema fails the case whatever it asserts.
-- Workflow: ``inputs`` are judged against its closed schema, then it is walked with the results in ``given``.
+- Workflow: ``inputs`` are judged against its closed schema, then it is walked with the results in ``given``. Given the
+  closure, each call of the walk must be one that the required version takes, and each scripted result one that it
+  could return.
 
 A case that does not fit its procedure, or lacks a scripted result, is errored: a fault of the suite, and no pass.
 """
@@ -13,19 +15,20 @@ A case that does not fit its procedure, or lacks a scripted result, is errored: 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from pawl.conformance.assertions import ASSERTIONS, NOT_RUN, Assertion, Checked, Observed, check
+from pawl.conformance.calls import answer_faults, impossible_results, refused_calls
 from pawl.conformance.outcomes import CaseResult, NotReturned, Observation, fold
-from pawl.conformance.plain import ABSENT, parse_json
+from pawl.conformance.plain import ABSENT
 from pawl.conformance.suites import Case
 from pawl.errors import Faulty
+from pawl.ids import Name
 from pawl.problems import Fault
 from pawl.procedures.call import check_call, check_result
 from pawl.procedures.procedure import Procedure
 from pawl.procedures.render import BadInputs, render
-from pawl.procedures.schema import Validator, compile_schema, fill_defaults
+from pawl.procedures.schema import fill_defaults
 from pawl.procedures.walk import check_inputs, walk
 
 Observe = Callable[[Mapping[str, Any], Any], Observation]
@@ -40,14 +43,18 @@ _TAKES = {
 }
 
 
-def judge_case(case: Case, procedure: Procedure, *, observe: Observe) -> CaseResult:
-    """Return what a case comes to. ``observe`` is asked at most once, and for tools only."""
+def judge_case(
+    case: Case, procedure: Procedure, *, observe: Observe, closure: Mapping[Name, Procedure] | None = None
+) -> CaseResult:
+    """Return what a case comes to. ``observe`` is asked at most once, and for tools only.
+
+    ``closure``: what the procedure requires, by name; without it the calls of a workflow are not judged.
+    """
     misfits = case_misfits(case, procedure)
     if misfits:
         return CaseResult(id=case.id, outcome="errored", reasons=misfits)
-    judge = {"prompt": _prompt, "tool": _tool, "workflow": _workflow}[procedure.kind]
     try:
-        results = tuple(judge(case, procedure, observe))
+        results = tuple(_judged(case, procedure, observe, closure or {}))
     except (Faulty, ValueError, RecursionError) as error:
         # A schema that no longer compiles, say: nobody's answer, and no reason to lose the other cases.
         return CaseResult(id=case.id, outcome="errored", reasons=(f"the case could not be judged: {error}",))
@@ -56,6 +63,16 @@ def judge_case(case: Case, procedure: Procedure, *, observe: Observe) -> CaseRes
         outcome=fold(result.outcome for result in results),
         reasons=tuple(result.reason for result in results if result.reason),
     )
+
+
+def _judged(case: Case, procedure: Procedure, observe: Observe, closure: Mapping[Name, Procedure]) -> Iterator[Checked]:
+    match procedure.kind:
+        case "prompt":
+            return _prompt(case, procedure)
+        case "tool":
+            return _tool(case, procedure, observe)
+        case _:
+            return _workflow(case, procedure, closure)
 
 
 def case_misfits(case: Case, procedure: Procedure) -> tuple[str, ...]:
@@ -85,7 +102,7 @@ def case_misfits(case: Case, procedure: Procedure) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-def _prompt(case: Case, procedure: Procedure, _: Observe) -> Iterator[Checked]:
+def _prompt(case: Case, procedure: Procedure) -> Iterator[Checked]:
     if case.answer is not ABSENT and case.inputs is None:
         yield from _checks(case.assertions, _answered(case.answer, procedure))
         return
@@ -107,14 +124,7 @@ def _prompt(case: Case, procedure: Procedure, _: Observe) -> Iterator[Checked]:
 
 
 def _answered(answer: Any, procedure: Procedure) -> Observed:
-    validator = _output_validator(procedure)
-    faults = validator.faults(answer) if validator else ()
-    if validator and faults and isinstance(answer, str):
-        # A recorded answer is text: what it spells is judged where the text itself is not what the schema wants.
-        try:
-            faults = validator.faults(parse_json(answer))
-        except ValueError as error:
-            faults = (*faults, Fault(code="answer-no-json", message=f"and as JSON it does not read: {error}"))
+    faults = answer_faults(procedure, answer)
     return Observed(accepted=not faults, refusals=_sentences(faults), subject=answer)
 
 
@@ -140,11 +150,15 @@ def _tool(case: Case, procedure: Procedure, observe: Observe) -> Iterator[Checke
     yield from _checks(about_result, Observed(accepted=True, subject=observation.value))
 
 
-def _workflow(case: Case, procedure: Procedure, _: Observe) -> Iterator[Checked]:
+def _workflow(case: Case, procedure: Procedure, closure: Mapping[Name, Procedure]) -> Iterator[Checked]:
     inputs = fill_defaults(procedure.spec.get("inputs") or {}, case.inputs or {})
     refusals = _sentences(check_inputs(procedure.spec, inputs))
     if refusals:
         yield from _checks(case.assertions, Observed(accepted=False, refusals=refusals))
+        return
+    impossible = impossible_results(procedure.spec, case.given or {}, closure)
+    if impossible:
+        yield from (Checked(outcome="errored", reason=reason) for reason in impossible)
         return
     try:
         walked = walk(procedure.spec, inputs, case.given or {})
@@ -152,6 +166,7 @@ def _workflow(case: Case, procedure: Procedure, _: Observe) -> Iterator[Checked]
         for fault, sentence in zip(error.faults, _sentences(error.faults), strict=True):
             yield Checked(outcome="errored" if fault.code in SCRIPT_CODES else "failed", reason=sentence)
         return
+    yield from map(_failed, refused_calls(walked.calls, closure))
     end = next(step["end"] for step in procedure.spec["steps"] if step["id"] == walked.path[-1])
     observed = Observed(
         accepted=True,
@@ -178,9 +193,3 @@ def _failed(reason: str) -> Checked:
 
 def _sentences(faults: Sequence[Fault]) -> tuple[str, ...]:
     return tuple(f"{fault.message} ({fault.hint})" if fault.hint else fault.message for fault in faults)
-
-
-@lru_cache(maxsize=256)
-def _output_validator(procedure: Procedure) -> Validator | None:
-    schema = procedure.spec.get("output")
-    return None if schema is None else compile_schema(schema)

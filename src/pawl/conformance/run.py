@@ -16,7 +16,7 @@ from pawl.conformance.judge import Observe, judge_case
 from pawl.conformance.outcomes import NotReturned, Observation, SuiteResult
 from pawl.conformance.runners import TIMEOUT, run_python
 from pawl.conformance.suites import Suite, applies
-from pawl.ids import Digest
+from pawl.ids import Digest, Name
 from pawl.procedures.procedure import Procedure
 
 
@@ -29,8 +29,11 @@ def run_suite(
     python_path: tuple[str, ...] = (),
     only: frozenset[str] | None = None,
     timeout: float = TIMEOUT,
+    closure: Mapping[Name, Procedure] | None = None,
 ) -> SuiteResult:
     """Run a suite on a version; ``only`` keeps the cases of these ids, ``timeout`` is that of one implementation call.
+
+    ``closure``: what the version requires, by name, which a workflow's calls are judged by; without it they are not.
 
     Raises ``ValueError`` where the suite is not about this version.
     """
@@ -43,7 +46,7 @@ def run_suite(
         suite_digest=suite.digest,
         about=procedure.ref,
         subject=procedure.digest,
-        cases=tuple(judge_case(case, procedure, observe=observe) for case in chosen),
+        cases=tuple(judge_case(case, procedure, observe=observe, closure=closure) for case in chosen),
         partial=len(chosen) != len(suite.cases),
     )
 

@@ -158,7 +158,8 @@ class _Gathering:
         if entry is not None and entry.outcome in _DECIDED:
             self._check_stored(entry)
             return _evidence(suite, entry.outcome, f"{_DECIDED[entry.outcome]} {entry.finished_at}"), ()
-        result = run_suite(suite, procedure, code=self.session.run_code, root=root, python_path=paths)
+        required = {member.name: self.procedures[member.digest] for member in closure.members}
+        result = run_suite(suite, procedure, code=self.session.run_code, root=root, python_path=paths, closure=required)
         made = new_evidence(result, suite, key, closure, self.session, self.release)
         return _evidence(suite, result.outcome, _why(result)), (made,)
 

@@ -65,6 +65,15 @@ def render(procedure: Procedure, inputs: Mapping[str, Any]) -> Rendered:
     return Rendered(messages=tuple(messages), tokens=tokens, token_method="estimate")  # noqa: S106 - no secret
 
 
+def check_prompt_inputs(procedure: Procedure, inputs: Any) -> tuple[Fault, ...]:
+    """Return everything that is wrong with the inputs of a prompt, without rendering it."""
+    try:
+        _checked(_inputs(procedure), inputs)
+    except BadInputs as error:
+        return error.faults
+    return ()
+
+
 def _checked(takes: _Inputs, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(inputs, Mapping):
         raise BadInputs((Fault(code="input-invalid", message="the inputs of a prompt are a mapping"),))
