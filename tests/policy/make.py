@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from pawl.policy.rules import Rule, RuleContext
+from pawl.policy.context import RuleContext
+from pawl.policy.rules import Rule
 from pawl.policy.sources import read_policy
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-ACTOR = {"name": "Ada", "email": "ada@example.invalid", "verified": False}
+ACTOR = {"name": "Ada", "email": "ada@example.invalid", "verified": False, "kind": "human", "roles": ["release"]}
 
 
 def rule_document(**fields: Any) -> dict[str, Any]:

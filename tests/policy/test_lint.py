@@ -8,7 +8,7 @@ import pytest
 
 from pawl.policy.lint import policy_warnings, unmatched_rules
 from pawl.policy.sources import read_policy
-from policy.make import policy_document_of, rule, rule_document
+from policy.make import policy_document_of, rule, rule_document, without
 
 PROCEDURES = [("prompt", "support/refund-draft"), ("workflow", "support/refund")]
 CHANNELS = ["staging", "production"]
@@ -69,3 +69,14 @@ def test_a_rule_without_a_message_is_told() -> None:
     del document["message"]
     (fault,) = policy_warnings(read_policy(policy_document_of(document)))
     assert (fault.code, fault.severity) == ("rule-message-missing", "warning")
+
+
+@pytest.mark.parametrize(("channel", "told"), [("staging", False), ("canary", True)])
+def test_waiting_for_a_channel_that_is_not_there_is_told(channel: str, told: bool) -> None:
+    document = without(rule_document(rule_class="readiness"), "require")
+    body = {"channel": channel, "at_least": "PT1H"}
+    (one,) = read_policy(policy_document_of({**document, "soak": body})).rules
+    faults = unmatched_rules([one], PROCEDURES, CHANNELS)
+    assert [(fault.code, fault.at) for fault in faults] == (
+        [("rule-unmatched", ("rules", 0, "soak", "channel"))] if told else []
+    )

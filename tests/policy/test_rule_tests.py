@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pawl.policy.rule_tests import merge_patch, rule_test_faults, rule_tests
-from policy.make import rule
+from pawl.policy.sources import read_policy
+from policy.make import policy_document_of, rule, rule_document, without
 
 DENIED: dict[str, Any] = {"procedure": {}, "expect": "denied"}
 ALLOWED: dict[str, Any] = {"procedure": {}, "expect": "allowed"}
@@ -80,6 +81,102 @@ def test_the_rest_of_the_world_can_be_given() -> None:
     assert _answers(*tests, require=same) == ["denied", "allowed"]
     tests = (DENIED, {**ALLOWED, "actor": {"verified": True}})
     assert _answers(*tests, require="actor.verified && actor.email != ''") == ["denied", "allowed"]
+
+
+GIVEN: list[tuple[str, Any, list[tuple[dict[str, Any], str]]]] = [
+    (
+        "approvals",
+        {"count": 1, "roles": ["risk"]},
+        [
+            ({}, "denied"),
+            ({"given": {"approvals": []}}, "denied"),
+            ({"given": {"approvals": [{"by": "ben@example.invalid", "roles": ["risk"]}]}}, "allowed"),
+            ({"given": {"approvals": [{"by": "ben@example.invalid", "roles": ["release"]}]}}, "denied"),
+            ({"given": {"approvals": [{"by": "ben@example.invalid"}]}}, "denied"),
+            ({"given": {"approvals": [{"by": "b@example.invalid", "roles": ["risk"], "kind": "agent"}]}}, "denied"),
+            ({"given": {"approvals": [{"by": "b@example.invalid", "roles": ["risk"], "ended": True}]}}, "denied"),
+            (
+                {"given": {"approvals": [{"by": "b@example.invalid", "roles": ["risk"], "of": "another-policy"}]}},
+                "denied",
+            ),
+            (
+                {"given": {"approvals": [{"by": "b@example.invalid", "roles": ["risk"], "of": "another-version"}]}},
+                "denied",
+            ),
+            (
+                {
+                    "given": {
+                        "author": "b@example.invalid",
+                        "approvals": [{"by": "b@example.invalid", "roles": ["risk"]}],
+                    }
+                },
+                "denied",
+            ),
+            (
+                {
+                    "actor": {"email": "b@example.invalid"},
+                    "given": {"approvals": [{"by": "b@example.invalid", "roles": ["risk"]}]},
+                },
+                "denied",
+            ),
+        ],
+    ),
+    (
+        "soak",
+        {"channel": "staging", "at_least": "PT24H"},
+        [
+            ({}, "denied"),
+            ({"given": {"live": {"staging": "PT24H"}}}, "allowed"),
+            ({"given": {"live": {"staging": "PT23H59M"}}}, "denied"),
+            ({"given": {"live": {"canary": "P9D"}}}, "denied"),
+            ({"given": {"moves": False}}, "allowed"),
+        ],
+    ),
+    (
+        "evidence",
+        {"max_age": "P30D"},
+        [
+            ({}, "denied"),
+            ({"given": {"evidence": {"refund": "P29D"}}}, "allowed"),
+            ({"given": {"evidence": {"refund": "P29D", "other": "P31D"}}}, "denied"),
+        ],
+    ),
+    (
+        "bump",
+        {"largest": "minor"},
+        [
+            ({}, "allowed"),
+            ({"current": {"version": "1.0.0"}, "procedure": {"version": "1.1.0"}}, "allowed"),
+            ({"current": {"version": "1.0.0"}, "procedure": {"version": "2.0.0"}}, "denied"),
+            ({"current": {"version": None}, "procedure": {"version": "2.0.0"}}, "errored"),
+        ],
+    ),
+    (
+        "withdrawn",
+        {"refuse": ["deprecated"]},
+        [({}, "allowed"), ({"given": {"withdrawn": {"support/lookup@1.0.0": "deprecated"}}}, "denied")],
+    ),
+    (
+        "freeze",
+        {"start": "2026-12-20", "duration": "P14D", "time_zone": "UTC", "reason": "x", "spares": {"roles": ["risk"]}},
+        [
+            ({}, "allowed"),
+            ({"now": "2026-12-24"}, "denied"),
+            ({"now": "2026-12-24", "actor": {"roles": ["risk"]}}, "allowed"),
+            ({"now": "2026-12-24", "given": {"leaving": "it is revoked"}}, "allowed"),
+            ({"now": "2027-01-03"}, "allowed"),
+            ({"now": "0001-01-01", "given": {"live": {"staging": "P30D"}}}, "errored"),
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "body", "rows"), GIVEN, ids=[row[0] for row in GIVEN])
+def test_what_a_kind_needs_can_be_given(kind: str, body: Any, rows: list[tuple[dict[str, Any], str]]) -> None:
+    tests = [{"procedure": {}, "expect": "allowed", **test} for test, _ in rows]
+    document = without(rule_document(rule_class="readiness", tests=tests), "require")
+    (one,) = read_policy(policy_document_of({**document, kind: body})).rules
+    assert [result.answer for result in rule_tests(one)] == [answer for _, answer in rows]
 
 
 def test_an_error_meets_no_expectation() -> None:

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from pawl.policy.rules import RULE_KINDS, Applies, Rule, RuleOutcome, check_rules, evaluate_rule, matches
+from pawl.policy.context import RuleOutcome
+from pawl.policy.kinds import RULE_KINDS
+from pawl.policy.rules import Applies, Rule, check_rules, evaluate_rule, matches
 from policy.make import NOW, context, procedure, rule
 
 APPLIES: list[tuple[dict[str, Any], bool, str]] = [
@@ -122,9 +124,9 @@ def _raw(**fields: Any) -> Rule:
 
 
 def test_an_unknown_kind_of_rule_is_errored_and_a_fault() -> None:
-    one = _raw(kind="soak")
+    one = _raw(kind="moon")
     assert evaluate_rule(one, context()).outcome == "errored"
-    assert [(fault.code, fault.at) for fault in check_rules([one])] == [("rule-kind-unknown", ("rules", 0, "soak"))]
+    assert [(fault.code, fault.at) for fault in check_rules([one])] == [("rule-kind-unknown", ("rules", 0, "moon"))]
 
 
 def test_an_expression_that_does_not_compile_is_errored_and_a_fault() -> None:
@@ -140,5 +142,5 @@ def test_check_rules_reports_every_rule() -> None:
 
 
 def test_every_rule_kind_says_what_it_is() -> None:
-    assert list(RULE_KINDS) == ["require"]
+    assert list(RULE_KINDS) == ["require", "evidence", "approvals", "soak", "freeze", "bump", "withdrawn"]
     assert all(kind.schema["description"] for kind in RULE_KINDS.values())

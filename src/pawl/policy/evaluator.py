@@ -15,7 +15,9 @@ from typing import Any
 from pawl.canonical import timestamp
 from pawl.conformance.outcomes import Outcome
 from pawl.ids import Digest, Name, Ref
-from pawl.policy.rules import Rule, RuleContext, evaluate_rule, matches
+from pawl.policy.context import RuleContext
+from pawl.policy.fit import fit_findings
+from pawl.policy.rules import Rule, evaluate_rule, matches
 from pawl.policy.verdict import EVIDENCE, REFUSED, WITHHELD, Action, Finding, Status, Verdict
 from pawl.registry.catalog import Catalog
 from pawl.registry.channels import ChannelState, Pin
@@ -88,6 +90,7 @@ def evaluate(situation: Situation) -> Verdict:
         *_policy(situation),
         *_order(situation),
         *_requirements(situation, closures),
+        *_fit(situation, closures),
         *_withdrawals(situation, closures),
         *_rejections(situation),
         *_halts(situation),
@@ -175,6 +178,16 @@ def _requirement(root: Ref, status: Status, message: str) -> Finding:
         exit_code=REFUSED,
         subject=str(root),
         hint=hint,
+    )
+
+
+def _fit(situation: Situation, closures: Mapping[Name, Closure]) -> Iterator[Finding]:
+    return fit_findings(
+        closures,
+        situation.after,
+        action=situation.action,
+        state=situation.state,
+        documents=situation.documents,
     )
 
 

@@ -37,6 +37,11 @@ def explain_difference(expression: str, values: Mapping[str, Any]) -> str:
     return _cut("; ".join(described) or f"{_quoted(expression)} is false", MAX_LENGTH)
 
 
+def describe(expression: str, values: Mapping[str, Any]) -> str:
+    """Return what an expression looks at and finds there, whatever it says of it."""
+    return _cut(", ".join(dict.fromkeys(_fact(path, values) for path in paths(expression))), MAX_LENGTH)
+
+
 def describe_absent(expression: str, values: Mapping[str, Any]) -> str:
     """Return which paths of ``expression`` lead nowhere; empty where all of them exist."""
     nowhere = (path for path in paths(expression) if isinstance(_reach(path, values)[0], _Absent))

@@ -27,7 +27,7 @@ _FIELDS: Mapping[str, frozenset[str]] = MappingProxyType(
                 "spec",
             }
         ),
-        "actor": frozenset({"name", "email", "verified"}),
+        "actor": frozenset({"name", "email", "verified", "kind", "roles"}),
     }
 )
 
@@ -59,11 +59,15 @@ def unmatched_rules(
     cannot be misspelt, globs and channels can.
     """
     known, places = tuple(procedures), frozenset(channels)
-    return tuple(
-        fault.under("rules", index, "applies")
-        for index, rule in enumerate(rules)
-        for fault in _unmatched(rule, known, places)
-    )
+    found: list[Fault] = []
+    for index, rule in enumerate(rules):
+        found += (fault.under("rules", index, "applies") for fault in _unmatched(rule, known, places))
+        waits_for = rule.body.get("channel") if rule.kind == "soak" and isinstance(rule.body, Mapping) else None
+        if waits_for is not None and waits_for not in places:
+            message = f"rule {rule.id} waits for time on {waits_for}, and there is no such channel here"
+            at = ("rules", index, rule.kind, "channel")
+            found.append(Fault(code="rule-unmatched", message=message, at=at, severity="warning"))
+    return tuple(found)
 
 
 def _unmatched(rule: Rule, procedures: tuple[tuple[str, str], ...], channels: frozenset[str]) -> Iterator[Fault]:

@@ -1,7 +1,7 @@
 """The document of a policy source, as people write it: strict, frozen, without unknown fields.
 
 Also the source of ``pawl schema policy``. What a rule demands (``require``) is no field here: the kinds of rules bring
-their own (:data:`pawl.policy.rules.RULE_KINDS`). What goes beyond one field is checked in ``rule_checks.py``.
+their own (:data:`pawl.policy.kinds.RULE_KINDS`). What goes beyond one field is checked in ``rule_checks.py``.
 """
 
 from __future__ import annotations
@@ -9,15 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pawl.policy.rules import RULE_KINDS, Expectation, Level, RuleAction, RuleClass
+from pawl.policy.context import RuleClass
+from pawl.policy.given import AUTHOR, OF
+from pawl.policy.kinds import RULE_KINDS
+from pawl.policy.rules import DEFAULT_TERMS, Expectation, Level, RuleAction
 from pawl.policy.skeletons import KNOWN_KINDS
 from pawl.problems import Fault
 from pawl.procedures.shapes import shape_faults
+from pawl.registry.channels_grants import ActorKind
 
+Withdrawn: TypeAlias = Literal["deprecated", "yanked", "revoked"]
 MAX_MESSAGE = 1000
 MAX_WORD = 128
 RULE_FIELD = 3
@@ -59,6 +64,38 @@ class ActorDocument(_Document):
     name: str = Field(default="Example", description="The actor's name.")
     email: str = Field(default="example@example.invalid", description="The actor's address.")
     verified: bool = Field(default=False, description="Whether a signature vouches for the actor.")
+    kind: ActorKind = Field(default="human", description="What kind of actor it is.")
+    roles: list[str] = Field(default=[], min_length=1, description="The actor's roles.")
+
+
+class GivenApprovalDocument(_Document):
+    """An approval in a test."""
+
+    by: str = Field(min_length=1, max_length=MAX_WORD, description="The address of who approved.")
+    roles: list[str] = Field(
+        default=[], description="The roles of the adopted people; left out: they do not name them."
+    )
+    kind: ActorKind = Field(default="human", description="What kind of actor approved.")
+    verified: bool = Field(default=False, description="Whether a signature vouches for the approval.")
+    of: str = Field(
+        default="this",
+        description="What was approved: this, or something else than the test is about.",
+        json_schema_extra={"enum": list(OF)},
+    )
+    age: str = Field(default="PT1H", description="How long ago it was given, as an ISO 8601 length of time.")
+    ended: bool = Field(default=False, description="Whether it has come to its end.")
+
+
+class GivenDocument(_Document):
+    """What else is known in a test. What is left out is not known, which is a no to a rule that needs it."""
+
+    approvals: list[GivenApprovalDocument] = Field(default=[], description="Approvals on the channel.")
+    author: str = Field(default=AUTHOR, min_length=1, description="The address of who published the version.")
+    live: dict[str, str] = Field(default={}, description="Channel: how long it has been live there, such as PT30H.")
+    evidence: dict[str, str] = Field(default={}, description="Suite: how old its newest result is, such as P3D.")
+    withdrawn: dict[str, Withdrawn] = Field(default={}, description="name@version in the closure: how it is withdrawn.")
+    moves: bool = Field(default=True, description="Whether the procedure itself moves, not only what it requires.")
+    leaving: str = Field(default="", min_length=1, description="Why what is live now must not stay.")
 
 
 class RuleTestDocument(_Document):
@@ -77,6 +114,18 @@ class RuleTestDocument(_Document):
     current: dict[str, Any] = Field(default={}, description="What matters of the version that is pinned now.")
     actor: ActorDocument = Field(default=ActorDocument(), description="Who acts.")
     now: str = Field(default="", min_length=1, description="The date or time of the test, as in effective_on.")
+    given: GivenDocument = Field(default=GivenDocument(), description="Approvals, times and the like.")
+
+
+class WaiverDocument(_Document):
+    """What a waiver of the rule needs to count."""
+
+    at_most: str = Field(default=DEFAULT_TERMS.at_most, description="How long it may last, such as P14D.")
+    roles: list[str] = Field(default=[], min_length=1, description="Who approves it has one of these roles.")
+    verified: bool = Field(default=False, description="Whether a signature must vouch for who approves it.")
+    break_glass: str = Field(
+        default="", min_length=1, description="How soon one is reviewed that counts before anybody approved it: P1D."
+    )
 
 
 class RuleDocument(_Document):
@@ -106,6 +155,7 @@ class RuleDocument(_Document):
     enforce_live: bool = Field(
         default=False, description="Whether a live pin that breaks this safety rule is no longer served."
     )
+    waiver: WaiverDocument = Field(default=WaiverDocument(), description="What a waiver of this rule needs.")
     tests: list[RuleTestDocument] = Field(default=[], description="Examples, permitted ones and denied ones.")
 
 

@@ -12,14 +12,22 @@ from typing import Any
 from pydantic import ValidationError
 
 from pawl.errors import Faulty
-from pawl.policy.models import AppliesDocument, PolicyDocument, RuleDocument, RuleTestDocument, structural_faults
+from pawl.policy.durations import parse_duration
+from pawl.policy.given import OF
+from pawl.policy.kinds import RULE_KINDS
+from pawl.policy.models import (
+    AppliesDocument,
+    GivenDocument,
+    PolicyDocument,
+    RuleDocument,
+    RuleTestDocument,
+    WaiverDocument,
+    structural_faults,
+)
 from pawl.policy.rule_checks import duplicate_faults, head_faults, parse_moment, rule_faults
-from pawl.policy.rules import RULE_KINDS, Applies, PolicySource, Rule, RuleTest, check_rules, unknown_kind
+from pawl.policy.rules import Applies, PolicySource, Rule, RuleTest, WaiverTerms, check_rules
 from pawl.policy.skeletons import KNOWN_KINDS
 from pawl.problems import Fault, Place
-
-LATER_KINDS = frozenset({"evidence", "approvals", "soak", "freeze"})
-"""Kinds of rules that are agreed on and that this pawl does not have."""
 
 
 def read_source(document: Any) -> PolicySource:
@@ -58,13 +66,11 @@ def _take_demands(document: Any) -> tuple[Any, list[tuple[str, Any] | None], lis
             plain.append(rule)
             demands.append(None)
             continue
-        later = [key for key in rule if key in LATER_KINDS and key not in RULE_KINDS]
         given = [key for key in rule if key in RULE_KINDS]
-        faults.extend(unknown_kind(key).under("rules", index) for key in later)
-        if len(given) != 1 and not later:
+        if len(given) != 1:
             faults.append(_demand_fault(given).under("rules", index))
-        plain.append({key: value for key, value in rule.items() if key not in {*later, *given}})
-        demands.append((given[0], rule[given[0]]) if len(given) == 1 and not later else None)
+        plain.append({key: value for key, value in rule.items() if key not in given})
+        demands.append((given[0], rule[given[0]]) if len(given) == 1 else None)
     return {**document, "rules": plain}, demands, faults
 
 
@@ -90,6 +96,7 @@ def _rule(policy: PolicyDocument, read: RuleDocument, demand: tuple[str, Any]) -
         message=" ".join(read.message.split()),
         effective_on=_moment(read.effective_on),
         enforce_live=read.enforce_live,
+        waiver=_terms(read.waiver) if "waiver" in read.model_fields_set else None,
         tests=tuple(_test(number, test) for number, test in enumerate(read.tests, start=1)),
     )
 
@@ -116,7 +123,22 @@ def _test(number: int, read: RuleTestDocument) -> RuleTest:
         current=read.current if "current" in stated else None,
         actor=read.actor.model_dump() if "actor" in stated else None,
         now=_moment(read.now),
+        given=_given(read.given) if "given" in stated else None,
     )
+
+
+def _terms(read: WaiverDocument) -> WaiverTerms:
+    return WaiverTerms(
+        at_most=read.at_most,
+        roles=tuple(read.roles),
+        verified=read.verified,
+        break_glass=read.break_glass or None,
+    )
+
+
+def _given(read: GivenDocument) -> dict[str, Any]:
+    """Return what an example says is known, without what it leaves out."""
+    return read.model_dump(exclude_unset=True)
 
 
 def _moment(text: str) -> datetime | None:
@@ -150,6 +172,23 @@ def _test_faults(read: PolicyDocument) -> Iterator[Fault]:
             for snippet, at, needs_kind in snippets:
                 for fault in _snippet_faults(snippet, needs_kind=needs_kind):
                     yield fault.under("rules", index, "tests", number, *at)
+            for fault in _given_faults(test.given):
+                yield fault.under("rules", index, "tests", number, "given")
+
+
+def _given_faults(given: GivenDocument) -> Iterator[Fault]:
+    lengths: list[tuple[str, Place]] = [(text, ("live", channel)) for channel, text in given.live.items()]
+    lengths += [(text, ("evidence", suite)) for suite, text in given.evidence.items()]
+    for index, approval in enumerate(given.approvals):
+        lengths.append((approval.age, ("approvals", index, "age")))
+        if approval.of not in OF:
+            message = f"of: {approval.of[:40]!r} is none of {', '.join(OF)}"
+            yield Fault(code="policy-field-invalid", message=message, at=("approvals", index, "of"))
+    for text, at in lengths:
+        try:
+            parse_duration(text)
+        except ValueError as error:
+            yield Fault(code="policy-field-invalid", message=f"{at[-1]}: {error}", at=at)
 
 
 def _snippet_faults(snippet: Mapping[str, Any], *, needs_kind: bool) -> Iterator[Fault]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from pawl.ids import parse_channel
+from pawl.policy.durations import parse_duration
 from pawl.policy.globs import glob_fault
+from pawl.policy.kinds import RULE_KINDS
 from pawl.policy.rules import ACTIONS, PolicySource, Rule
 from pawl.policy.skeletons import KNOWN_KINDS
 from pawl.problems import Fault
@@ -23,6 +25,7 @@ _TIME = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?(?:Z|[+-][0-9]{2}:[0-9]{2})\Z", re.ASCII
 )
 MAX_WORD = 128
+MAX_WAIVER = timedelta(days=366)
 
 
 def parse_moment(text: str) -> datetime:
@@ -53,17 +56,63 @@ def rule_faults(rule: Rule) -> Iterator[Fault]:
     if not rule.message.isprintable():
         yield _invalid("message: it holds characters that cannot be printed", "message")
     yield from _applies_faults(rule)
+    yield from _kind_faults(rule)
+    yield from _waiver_faults(rule)
     if rule.enforce_live and rule.rule_class != "safety":
         message = f"rule {rule.id} cannot have enforce_live: only safety rules hold for what is already live"
         hint = "make the rule's class safety, or leave enforce_live out"
         yield Fault(code="rule-enforce-live", message=message, at=("enforce_live",), hint=hint)
     asked = _asked(rule)
+    kind = RULE_KINDS.get(rule.kind)
+    about = kind.actions(rule.body) if kind else None
+    if rule.applies.actions and about and not set(about) & set(rule.applies.actions):
+        message = (
+            f"rule {rule.id} can never apply: {rule.kind} is about {', '.join(about)}, "
+            f"and its actions are {', '.join(rule.applies.actions)}"
+        )
+        yield Fault(code="rule-never-applies", message=message, at=("applies", "actions"))
     if rule.applies.actions and not asked & set(rule.applies.actions):
         message = (
             f"rule {rule.id} can never apply: as {_article(rule)} it is asked on {', '.join(sorted(asked))}, "
             f"and its actions are {', '.join(rule.applies.actions)}"
         )
         yield Fault(code="rule-never-applies", message=message, at=("applies", "actions"))
+
+
+def _kind_faults(rule: Rule) -> Iterator[Fault]:
+    """Yield what does not go with the kind of the rule: its class, its actions, ``enforce_live``."""
+    kind = RULE_KINDS.get(rule.kind)
+    if kind is None:
+        return
+    if rule.rule_class not in kind.classes:
+        message = (
+            f"rule {rule.id}: {rule.kind} is a matter of {' or '.join(kind.classes)}, and never holds a way back up"
+        )
+        yield Fault(code="rule-class", message=message, at=("class",), hint=f"class: {kind.classes[0]}")
+    if rule.enforce_live and rule.rule_class == "safety" and not kind.live:
+        message = f"rule {rule.id} cannot have enforce_live: {rule.kind} says nothing of what is live already"
+        yield Fault(code="rule-enforce-live", message=message, at=("enforce_live",))
+    asked = _asked(rule)
+    for action in kind.actions(rule.body) or ():
+        if action in ACTIONS and action not in asked:
+            message = f"rule {rule.id} can never hold {action}: as {_article(rule)} it is not asked then"
+            hint = "make the rule's class safety, or leave the action out"
+            yield Fault(code="rule-never-applies", message=message, at=(rule.kind, "actions"), hint=hint)
+
+
+def _waiver_faults(rule: Rule) -> Iterator[Fault]:
+    terms = rule.waiver
+    if terms is None:
+        return
+    if rule.level != "waivable":
+        message = f"rule {rule.id} is {rule.level}, so it says nothing of waivers"
+        yield Fault(code="rule-waiver", message=message, at=("waiver",), hint="level: waivable")
+    for field, text in (("at_most", terms.at_most), ("break_glass", terms.break_glass)):
+        if text is not None and (why := _length_fault(text)) is not None:
+            yield _invalid(f"waiver.{field}: {why}", "waiver", field)
+    for index, role in enumerate(terms.roles):
+        if not role.strip() or not role.isprintable():
+            yield _invalid("waiver.roles: expected the names of roles", "waiver", "roles", index)
 
 
 def duplicate_faults(sources: Sequence[PolicySource]) -> tuple[tuple[int, Fault], ...]:
@@ -114,6 +163,14 @@ def _article(rule: Rule) -> str:
     return f"a {rule.rule_class} rule" + (
         "" if rule.enforce_live or rule.rule_class != "safety" else " without enforce_live"
     )
+
+
+def _length_fault(text: str) -> str | None:
+    try:
+        length = parse_duration(text)
+    except ValueError as error:
+        return str(error)
+    return None if length.exact <= MAX_WAIVER else f"a waiver lasts {MAX_WAIVER.days} days at most"
 
 
 def _unknown(word: str, known: Iterable[str]) -> str | None:

@@ -6,8 +6,9 @@
   its labels, its first channel and action, and a time at which it is in force. A test that states one of them asks
   whether the rule keeps out.
 - ``closure`` holds the other members; the procedure itself comes first, as it does when the rule is in force.
-- Allowed is passed or not applicable; denied is failed. A rule that errors refuses, but an error is no answer: it meets
-  neither expectation.
+- ``given`` says what else is known (:mod:`pawl.policy.given`).
+- Allowed is passed or not applicable; denied is failed or missing. A rule that errors refuses, but an error is no
+  answer: it meets neither expectation.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
+from pawl.policy.context import RuleContext
+from pawl.policy.given import facts_from
 from pawl.policy.globs import matching_example
-from pawl.policy.rules import Expectation, Rule, RuleContext, RuleTest, evaluate_rule
+from pawl.policy.rules import Expectation, Rule, RuleTest, evaluate_rule
 from pawl.policy.skeletons import KNOWN_KINDS, SKELETONS
 from pawl.problems import Fault
 
@@ -28,7 +31,13 @@ CHANNEL = "production"
 ACTION = "promote"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 """The time of a test whose rule is in force from the start."""
-ACTOR: Mapping[str, Any] = {"name": "Example", "email": "example@example.invalid", "verified": False}
+ACTOR: Mapping[str, Any] = {
+    "name": "Example",
+    "email": "example@example.invalid",
+    "verified": False,
+    "kind": "human",
+    "roles": [],
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +92,18 @@ def merge_patch(base: Any, patch: Any) -> Any:
 
 
 def _run(rule: Rule, test: RuleTest) -> RuleTestResult:
-    result = evaluate_rule(rule, _context(rule, test))
-    answers: dict[str, Answer] = {"passed": "allowed", "not-applicable": "allowed", "failed": "denied"}
+    try:
+        context = _context(rule, test)
+    except OverflowError:
+        reason = "its times are out of the calendar"
+        return RuleTestResult(rule=rule.id, test=test.name, expect=test.expect, answer="errored", reason=reason)
+    result = evaluate_rule(rule, context)
+    answers: dict[str, Answer] = {
+        "passed": "allowed",
+        "not-applicable": "allowed",
+        "failed": "denied",
+        "missing": "denied",
+    }
     return RuleTestResult(
         rule=rule.id,
         test=test.name,
@@ -104,14 +123,18 @@ def _context(rule: Rule, test: RuleTest) -> RuleContext:
     }
     procedure = _laid_over(fitting, test.procedure)
     same = {"kind": procedure["kind"], "name": procedure["name"]}
+    actor = {**ACTOR, **(test.actor or {})}
+    current = None if test.current is None else _laid_over(same, test.current)
+    now = test.now or max(NOW, rule.effective_on or NOW)
     return RuleContext(
         procedure=procedure,
         closure=(procedure, *(_laid_over({"name": "other"}, member) for member in test.closure)),
         channel=test.channel or (applies.channels or (CHANNEL,))[0],
         action=test.action or (applies.actions or (ACTION,))[0],
-        actor={**ACTOR, **(test.actor or {})},
-        current=None if test.current is None else _laid_over(same, test.current),
-        now=test.now or max(NOW, rule.effective_on or NOW),
+        actor=actor,
+        current=current,
+        now=now,
+        facts=facts_from(test.given, current=current, actor=actor, now=now),
     )
 
 

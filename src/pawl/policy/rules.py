@@ -4,29 +4,26 @@
   fits everything. ``names`` are globs (:mod:`pawl.policy.globs`); each of ``labels`` must be on the procedure.
 - From the very moment of ``effective_on`` on the rule holds; before it, it does not apply.
 - Passed means that the rule was asked and said yes. An expression that cannot be evaluated is errored, which is a no.
-- What a rule demands is its *kind*: one key of the rule (``require``), with one entry in :data:`RULE_KINDS`.
+- What a rule demands is its *kind*: one key of the rule (``require``, ``approvals``), with one entry in
+  :data:`pawl.policy.kinds.RULE_KINDS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
-from pawl.errors import Faulty
+from pawl.policy.context import RuleClass, RuleContext, RuleOutcome
 from pawl.policy.globs import glob_matches
-from pawl.policy.variables import VARIABLES
+from pawl.policy.kinds import RULE_KINDS
 from pawl.problems import Fault
 
-RuleClass: TypeAlias = Literal["safety", "readiness"]
 Level: TypeAlias = Literal["advisory", "waivable", "absolute"]
-RuleOutcome: TypeAlias = Literal["passed", "failed", "errored", "not-applicable"]
 Expectation: TypeAlias = Literal["allowed", "denied"]
 RuleAction: TypeAlias = Literal["promote", "rollback", "resolve", "audit"]
 
-RULE_CLASSES: tuple[RuleClass, ...] = get_args(RuleClass)
 LEVELS: tuple[Level, ...] = get_args(Level)
 ACTIONS: tuple[RuleAction, ...] = get_args(RuleAction)
 """The actions that rules are asked about; taking a pin off a channel is never held up by a rule."""
@@ -58,6 +55,25 @@ class RuleTest:
     current: Mapping[str, Any] | None = None
     actor: Mapping[str, Any] | None = None
     now: datetime | None = None
+    given: Mapping[str, Any] | None = None
+    """What else is known, as :mod:`pawl.policy.given` reads it; ``None`` where nothing is said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaiverTerms:
+    """What a waiver of a rule needs to count. Lengths of time are ISO 8601."""
+
+    at_most: str = "P30D"
+    """How long it may last."""
+    roles: tuple[str, ...] = ()
+    """Of these roles is who approves it; anybody among the adopted people where there are none."""
+    verified: bool = False
+    """Whether a signature must vouch for who approves."""
+    break_glass: str | None = None
+    """Until when at the latest a waiver that counts before anybody approved it is reviewed; ``None`` allows none."""
+
+
+DEFAULT_TERMS = WaiverTerms()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,12 +89,14 @@ class Rule:
     applies: Applies
     kind: str
     """The key that says what the rule demands, one of ``RULE_KINDS``."""
-    body: Any
+    body: Any = field(hash=False)
     """What stands under that key; for ``require`` the expression."""
     message: str
     effective_on: datetime | None = None
     """In UTC."""
     enforce_live: bool = False
+    waiver: WaiverTerms | None = None
+    """Where the rule says what its waivers need."""
     tests: tuple[RuleTest, ...] = field(default=(), compare=False, repr=False)
 
 
@@ -99,33 +117,6 @@ class Match:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RuleContext:
-    """Everything that a rule can look at. ``now`` is in UTC."""
-
-    procedure: Mapping[str, Any]
-    closure: tuple[Mapping[str, Any], ...]
-    channel: str
-    action: str
-    actor: Mapping[str, Any]
-    """``name``, ``email`` and ``verified``."""
-    current: Mapping[str, Any] | None
-    """The document that the channel has pinned now, if any."""
-    now: datetime
-
-    def values(self) -> dict[str, Any]:
-        """Return the variables of an expression."""
-        return {
-            "procedure": self.procedure,
-            "closure": list(self.closure),
-            "channel": self.channel,
-            "action": self.action,
-            "actor": self.actor,
-            "current": self.current,
-            "now": self.now,
-        }
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleResult:
     """What a rule said; ``looked_at`` tells what differs where it is no yes, or why the rule was not asked."""
@@ -136,65 +127,6 @@ class RuleResult:
     rule_class: RuleClass
     message: str
     looked_at: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleKind:
-    """One way to demand something. Pure, as all of this room."""
-
-    schema: Mapping[str, Any]
-    """JSON Schema of the body, for editors."""
-    check: Callable[[Any], tuple[Fault, ...]]
-    """The faults of a body; places are relative to it."""
-    evaluate: Callable[[Any, RuleContext], tuple[RuleOutcome, str]]
-    """The outcome for a body without faults, and what differs."""
-
-
-def _check_require(body: Any) -> tuple[Fault, ...]:
-    if not isinstance(body, str):
-        message = "require must be a CEL expression, as text"
-        return (Fault(code="policy-field-invalid", message=message),)
-    from pawl.procedures.expressions import compile_expression  # noqa: PLC0415 - serving seldom asks a rule
-
-    try:
-        compile_expression(body, variables=VARIABLES, want="bool")
-    except Faulty as error:
-        return error.faults
-    return ()
-
-
-def _evaluate_require(body: Any, context: RuleContext) -> tuple[RuleOutcome, str]:
-    from pawl.policy.explain import describe_absent, explain_difference  # noqa: PLC0415 - as above
-    from pawl.procedures.expressions import ExpressionError, compile_expression  # noqa: PLC0415 - as above
-
-    values = context.values()
-    try:
-        holds = compile_expression(body, variables=VARIABLES, want="bool").evaluate(values)
-    except ExpressionError as error:
-        absent = describe_absent(body, values)
-        reason = f"{absent} ({error})" if absent else str(error)
-        return "errored", f"the expression cannot be evaluated: {reason}"
-    except Faulty as error:
-        return "errored", f"the expression is not valid: {error}"
-    return ("passed", "") if holds is True else ("failed", explain_difference(body, values))
-
-
-RULE_KINDS: Mapping[str, RuleKind] = MappingProxyType(
-    {
-        "require": RuleKind(
-            schema=MappingProxyType(
-                {
-                    "type": "string",
-                    "minLength": 1,
-                    "title": "Require",
-                    "description": "CEL that must be true, over " + ", ".join(VARIABLES) + ".",
-                }
-            ),
-            check=_check_require,
-            evaluate=_evaluate_require,
-        ),
-    }
-)
 
 
 def matches(rule: Rule, *, procedure: Mapping[str, Any], channel: str, action: str, now: datetime) -> Match:

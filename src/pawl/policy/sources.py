@@ -3,8 +3,8 @@
 - A source is one document with an owner; its rules come in the order of writing, the sources in the order of names.
 - No two sources share a name and no two rules an id, whatever the case of its letters.
 - What is read from a source is inert. Only the frozen form of adopted sources is in force.
-- The frozen form states every field of every rule, tests apart, which decide nothing; so two forms are equal when
-  their rules are. It is read without pydantic, on every resolve.
+- The frozen form states every field of every rule, tests apart, which decide nothing, and ``waiver`` where a rule has
+  it; so two forms are equal when their rules are. It is read without pydantic, on every resolve.
 - Reading it fails closed: what does not give exactly the same form again when it is written is damaged, and nothing
   falls back to an older policy.
 """
@@ -12,14 +12,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from datetime import datetime
 from itertools import groupby
 from typing import Any, NoReturn, TypeVar
 
 from pawl.canonical import record_bytes
 from pawl.errors import Faulty, IntegrityError
+from pawl.policy.context import RULE_CLASSES
+from pawl.policy.kinds import RULE_KINDS
 from pawl.policy.rule_checks import duplicate_faults, head_faults, parse_moment, rule_faults
-from pawl.policy.rules import LEVELS, RULE_CLASSES, RULE_KINDS, Applies, PolicySource, Rule, moment_text
+from pawl.policy.rules import LEVELS, Applies, PolicySource, Rule, WaiverTerms, moment_text
 
 FORMAT = 1
 _LISTS = ("kinds", "names", "channels", "actions")
@@ -71,7 +74,7 @@ def _document(rules: tuple[Rule, ...]) -> dict[str, Any]:
 
 
 def _frozen(rule: Rule) -> dict[str, Any]:
-    applies = rule.applies
+    applies, terms = rule.applies, rule.waiver
     return {
         "id": rule.id,
         "class": rule.rule_class,
@@ -81,6 +84,7 @@ def _frozen(rule: Rule) -> dict[str, Any]:
         "message": rule.message,
         "effective_on": moment_text(rule.effective_on) if rule.effective_on else None,
         "enforce_live": rule.enforce_live,
+        **({"waiver": {**asdict(terms), "roles": list(terms.roles)}} if terms else {}),
     }
 
 
@@ -103,6 +107,17 @@ def _rule(policy: Mapping[str, Any], rule: Mapping[str, Any]) -> Rule:
         message=_is(rule["message"], str),
         effective_on=_moment(rule["effective_on"]),
         enforce_live=_is(rule["enforce_live"], bool),
+        waiver=_terms(rule["waiver"]) if "waiver" in rule else None,
+    )
+
+
+def _terms(row: Mapping[str, Any]) -> WaiverTerms:
+    break_glass = row["break_glass"]
+    return WaiverTerms(
+        at_most=_is(row["at_most"], str),
+        roles=tuple(_is(role, str) for role in _is(row["roles"], list)),
+        verified=_is(row["verified"], bool),
+        break_glass=None if break_glass is None else _is(break_glass, str),
     )
 
 
@@ -122,6 +137,8 @@ def _check(rules: tuple[Rule, ...]) -> None:
         faults += [fault for rule in source.rules for fault in rule_faults(rule)]
     if any(rule.kind == "require" and not isinstance(rule.body, str) for rule in rules):
         raise ValueError("an expression is no text")
+    if any(rule.kind != "require" and not isinstance(rule.body, dict) for rule in rules):
+        raise ValueError("what a rule demands is no object")
     if faults:
         raise ValueError(faults[0].message)
 
