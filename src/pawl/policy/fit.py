@@ -39,10 +39,12 @@ def fit_findings(
     for name in names if action in _JUDGED else ():
         caller = documents.get(pins[name].digest)
         wanted = {other: documents.get(pins[other].digest) for other in pins[name].requires if other in pins}
-        callees = {other: document for other, document in wanted.items() if document is not None}
+        callees: dict[str, Mapping[str, Any]] = {
+            other: document for other, document in wanted.items() if document is not None
+        }
         if caller is None or caller.get("kind") != "workflow" or not callees:
             continue
-        if action != "audit" and all(_together_now(state, pins, (name, other)) for other in callees):
+        if action != "audit" and all(_together_now(state, pins, (name, Name(other))) for other in callees):
             continue
         yield from _of_caller(name, pins, caller, callees, action, state)
 
@@ -51,7 +53,7 @@ def _of_caller(
     name: Name,
     pins: Mapping[Name, Pin],
     caller: Mapping[str, Any],
-    callees: Mapping[Name, Mapping[str, Any]],
+    callees: Mapping[str, Mapping[str, Any]],
     action: Action,
     state: ChannelState,
 ) -> Iterator[Finding]:
