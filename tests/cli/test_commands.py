@@ -211,7 +211,7 @@ def test_schema_prints_a_json_schema(kind: str) -> None:
 def test_every_command_has_an_output_schema_and_a_line_in_the_docs() -> None:
     leaves = {" ".join(path) for path, command in ALL if not isinstance(command, click.Group)}
     assert leaves - set(ANSWERS) == {"completion", "demo", "schema"}
-    assert set(ANSWERS) - leaves == set()
+    assert set(ANSWERS) - leaves == {"check explain"}
     table = (Path(__file__).parents[2] / "docs" / "output.md").read_text(encoding="utf-8")
     assert [command for command in ANSWERS if f"`{command}`" not in table] == []
     for command in ANSWERS:

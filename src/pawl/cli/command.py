@@ -151,6 +151,7 @@ def output_option(*, several: bool = False) -> Callable[[Decorated], Decorated]:
         "--output",
         "outputs",
         multiple=True,
+        is_eager=True,  # so that other options can answer in the form that is asked for
         metavar="KIND[=FILE]" if several else "KIND",
         callback=lambda _c, _p, values: _outputs(values, several=several),
         help=help_text,

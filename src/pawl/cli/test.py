@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pawl.cli.check import suite_lines
+from pawl.cli.check_lines import suite_lines
 from pawl.cli.command import no_code_option, pawl_command
 from pawl.errors import UsageError
 from pawl.ids import parse_ref

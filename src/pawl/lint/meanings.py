@@ -123,6 +123,8 @@ policy-field-unknown, policy-field-missing, policy-field-invalid, policy-empty, 
   the shape of a policy, one without rules, a name used twice
 rule-duplicate, rule-kind-unknown, rule-kind-twice, rule-enforce-live, rule-never-applies, glob-invalid,
   policy-test-invalid | a rule that cannot be meant
+rule-class, rule-waiver, freeze-never | a rule of this kind is of another class; only a waivable rule says what its
+  waivers need; a recurrence that never comes to a day
 rule-test-failed | an example beside a rule got another answer
 rule-untested, rule-unmatched, rule-message-missing, rule-field-unknown | probably not meant (warning or note)
 no-policy | nothing adopted, or nothing to adopt; a release answers 3
@@ -137,6 +139,7 @@ suite-assertion-unknown, suite-assertion-value, suite-assertion-field | an asser
 suite-about-unknown | about a procedure that is nowhere (1)
 case-failed, case-errored, case-skipped, case-inconclusive | a case that did not pass (1)
 answer-no-json | a recorded answer that is no JSON (in a case's reasons)
+nothing-changed | nothing that suites could test differs from the base, so nothing was tested (note)
 nothing-tested | no case was run, and nothing is no pass (1)
 starter-impossible | no starter could be made; a person must write the suite (1)
 suite-missing | no suite is about the version (warning in check, 4 in a release)
@@ -148,15 +151,24 @@ evidence-passed, tests-kept | these checks hold
 fewer-tests | fewer suites or cases than the release before (4)
 # Versions, releases and serving
 version-reused | other content under a published version (1)
+bump-too-small | the version number promises less than what changed; the lowest right one is named (1)
+version-not-higher | a pre-release of a version that is published already (1)
 name-unknown, version-unknown | never published (1)
+code-unknown | `check --explain` of a code that is none (1)
 version-missing, name-twice, to-and-ref, part-or-version, names-differ, base-and-names, output-inside, reason-missing,
   reason-bad, usage | the command's words (2)
 no-workspace | no registry/registry.yaml here or above (1)
 not-pinned, never-live | not on the channel, or never was (1)
-policy-adopted, closure-complete, rule-passed, rule-not-applicable | these checks hold
+policy-adopted, closure-complete, calls-fit, rule-passed, rule-not-applicable | these checks hold
 channel-not-adopted | the policy in force knows no such channel (3)
 channel-order | never live on the channel that comes first (3)
 rule-failed, rule-errored | a rule says no, or cannot be evaluated, which is a no (3)
+evidence-stale | the results of suites are older than a rule allows (4)
+approval-needed | fewer people have approved this version than a rule wants (8)
+soak-short | not live on another channel for as long as a rule wants (3)
+frozen | the channel stands still, by a rule or by an intervention (7)
+step-too-large | a larger step from what is pinned than a rule allows (3)
+withdrawn-refused | something in the closure is withdrawn, and a rule refuses that (7)
 consistent-set, no-consistent-set | which set would move together (note)
 no-target | no earlier version can be live now
 target-skipped, way-out | what a rollback passed over, and what to do (note)
@@ -201,5 +213,5 @@ git-missing, git-failed, git-no-identity, git-index-locked, git-branch-moved, gi
 no-repository, unknown-revision, no-merge-base | a Git revision that cannot be compared with: no Git here, no such
   commit (or not fetched), no commit in common (1)
 interrupted, crash | stopped by a person (130); a fault of pawl itself (70)
-error, invalid, not-found, refused, integrity, approval-needed | an error without a code of its own
+error, invalid, not-found, refused, integrity | an error without a code of its own
 """

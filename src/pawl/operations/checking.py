@@ -13,12 +13,15 @@ from typing import Any
 
 from pawl.errors import IntegrityError
 from pawl.ids import Name
+from pawl.lint.ignores import Ignored
 from pawl.operations.bumping import Ground, ground_of
 from pawl.operations.change_rows import change_rows
 from pawl.operations.diffing import effects_of
+from pawl.operations.linting import lint
 from pawl.operations.policies import policy_problems
 from pawl.operations.prospects import prospect_problems, prospects
 from pawl.operations.publishing import requirement_problems, reused_problems, select
+from pawl.operations.requirements import misfit_problems
 from pawl.operations.revisions import Revision, at_revision
 from pawl.operations.scope import Scope, since, whole
 from pawl.operations.session import Report, Session
@@ -28,7 +31,6 @@ from pawl.operations.testing import Ran, report, results_data, run_all, suite_pr
 from pawl.operations.world import World, read_world
 from pawl.policy.verdict import INTEGRITY
 from pawl.problems import Problem
-from pawl.procedures.read import warnings
 
 
 def check(session: Session, base: str | None = None, *, everything: bool = False) -> Report:
@@ -49,15 +51,18 @@ def check(session: Session, base: str | None = None, *, everything: bool = False
     scope = since(revision, sources, everything=everything) if revision else whole(sources)
     every = tuple(sources.procedures.values())
     selection = select(every, ground)
-    ran = run_all(session, sources, [run for run in work_tree_runs(sources) if run.suite.about in scope.tested])
+    runs = [run for run in work_tree_runs(sources) if run.suite.about in scope.tested]
+    ran = run_all(session, sources, world.catalog, runs)
+    linted = lint(session.workspace, sources, scope.linted, scope.tested, runs)
     found = prospects(session, world, sources, _moving(scope), ran)
     problems = [
         *sources.problems,
-        *_warnings(scope, sources),
+        *linted.problems,
         *selection.problems,
         *(reused_problems(every, world.catalog) if revision else ()),
         *requirement_problems(sources, world.catalog),
         *suite_problems(sources, frozenset(world.catalog.names)),
+        *misfit_problems(scope.tested, sources, world.catalog, session.workspace),
         *_untested(scope, sources),
         *policy_problems(sources, world),
         *prospect_problems(found, sources),
@@ -70,6 +75,7 @@ def check(session: Session, base: str | None = None, *, everything: bool = False
         "tested": sorted({item.run.procedure.name for item in ran}),
         "new_versions": [str(sources.procedures[name].value.ref) for name in selection.new],
         "changes": change_rows(world, scope, sources, selection.new, ground),
+        "ignored": [_ignored(item) for item in linted.ignored],
         "channels": [prospect.as_dict() for prospect in found],
     }
     return _answer(scope, ran, problems, data)
@@ -115,10 +121,8 @@ def _moving(scope: Scope) -> Iterable[Name]:
     return [name for name, change in scope.changed.items() if change.new is not None]
 
 
-def _warnings(scope: Scope, sources: Sources) -> Iterable[Problem]:
-    for name, source in sources.procedures.items():
-        if name in scope.tested:
-            yield from source.problems(*warnings(source.value))
+def _ignored(item: Ignored) -> dict[str, Any]:
+    return {"code": item.problem.code, "path": item.problem.path, "reason": item.ignore.reason}
 
 
 def _untested(scope: Scope, sources: Sources) -> Iterable[Problem]:

@@ -27,7 +27,7 @@ from pawl.releases.planning import pin_of
 LATER = frozenset({"order", "closure", "halted", "tests"})
 """Checks whose refusal a promotion of the right set at the right time does not meet."""
 AUTHORS = frozenset({"rule", "fit"})
-"""Checks whose refusal is a fault of the files; what suites say has problems of its own."""
+"""Checks whose refusal is a fault of the files; suites, and calls that may not fit, have problems of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,11 +134,16 @@ def _sorted(verdict: Verdict, channel: Channel, moves: Mapping[Name, Pin], teste
 
 
 def prospect_problems(found: Iterable[Prospect], sources: Sources) -> Iterator[Problem]:
-    """Yield what channels say against the files, each once however many channels say it, placed at the file."""
+    """Yield what channels say against the files, each once however many channels say it, placed at the file.
+
+    How what moves fits what it calls is told where its file is looked at; here, how what stays would.
+    """
     seen: set[tuple[str, str]] = set()
     for prospect in found:
-        for finding in (*prospect.refusals, *prospect.remarks):
-            if finding.check not in AUTHORS or (finding.message, finding.rule or "") in seen:
+        rules = (finding for finding in prospect.remarks if finding.check == "rule")
+        for finding in (*prospect.refusals, *rules):
+            moving = finding.check == "fit" and finding.subject in prospect.refs
+            if finding.check not in AUTHORS or moving or (finding.message, finding.rule or "") in seen:
                 continue
             seen.add((finding.message, finding.rule or ""))
             problem = finding.problem()

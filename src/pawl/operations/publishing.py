@@ -10,6 +10,7 @@ from pawl.canonical import content_digest, sha256
 from pawl.errors import ConflictError, InvalidError, NotFoundError
 from pawl.ids import Name, Serial, Version
 from pawl.operations.bumping import Ground, Step, ground_of, step_to
+from pawl.operations.linting import lint_new
 from pawl.operations.session import Report, Session
 from pawl.operations.sources import Source, Sources, read_sources
 from pawl.operations.world import read_world
@@ -55,13 +56,18 @@ def _publish(session: Session, names: Sequence[Name], *, dry_run: bool, reason: 
     sources = read_sources(session.workspace)
     chosen = _chosen(sources, names)
     selection = select(chosen, ground_of(session.workspace, world.catalog))
-    blocking = (*sources.problems, *selection.problems, *requirement_problems(sources, world.catalog))
+    new = [sources.procedures[name] for name in selection.new]
+    blocking = (
+        *sources.problems,
+        *selection.problems,
+        *requirement_problems(sources, world.catalog),
+        *lint_new(sources, new),
+    )
     if any(problem.severity == "error" for problem in blocking):
         raise InvalidError("nothing was published", problems=blocking)
     if not selection.new:
         note = Problem(code="unchanged", severity="note", message="nothing to publish: every version is frozen already")
         return Report(status="unchanged", problems=(*blocking, note), data={"published": []})
-    new = [sources.procedures[name] for name in selection.new]
     versions = [(published_form(source), source.data) for source in new]
     plan = plan_publish(world.catalog, versions, session.stamp(reason or _reason(new)))
     rows = [

@@ -29,10 +29,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """``changed`` is what differs, ``tested`` whose suites run; ``revision`` is ``None`` where nothing is compared."""
+    """``changed`` is what differs, ``linted`` whose files are looked at, ``tested`` whose suites run.
+
+    ``revision`` is ``None`` where nothing is compared.
+    """
 
     revision: Revision | None
     changed: Mapping[Name, Change]
+    linted: frozenset[Name]
     tested: frozenset[Name]
 
     @property
@@ -42,17 +46,20 @@ class Scope:
 
 def whole(sources: Sources) -> Scope:
     """Return the scope of a check that compares with nothing."""
-    return Scope(revision=None, changed={}, tested=frozenset(sources.procedures))
+    every = frozenset(sources.procedures)
+    return Scope(revision=None, changed={}, linted=every, tested=every)
 
 
 def since(revision: Revision, sources: Sources, *, everything: bool) -> Scope:
     """Return what differs from ``revision``; ``everything`` tests all of it nevertheless."""
     changed = dict(_changes(revision, sources))
+    every = frozenset(sources.procedures)
     if everything:
-        return Scope(revision=revision, changed=changed, tested=frozenset(sources.procedures))
+        return Scope(revision=revision, changed=changed, linted=every, tested=every)
     paths = revision.changed_paths()
     touched = {*changed, *_by_suites(paths, sources), *_by_code(paths, sources)}
-    return Scope(revision=revision, changed=changed, tested=with_dependents(touched, sources))
+    linted = every if SETTINGS in paths else every & changed.keys()
+    return Scope(revision=revision, changed=changed, linted=linted, tested=with_dependents(touched, sources))
 
 
 def with_dependents(names: Iterable[Name], sources: Sources) -> frozenset[Name]:

@@ -11,12 +11,14 @@ from pawl.conformance.run import run_suite
 from pawl.conformance.suites import Suite, applies
 from pawl.errors import InvalidError, NotFoundError
 from pawl.ids import parse_ref
+from pawl.operations.requirements import required
 from pawl.operations.session import Report, Session
 from pawl.operations.sources import Sources, read_sources
-from pawl.operations.world import read_world
+from pawl.operations.world import published_in, read_world
 from pawl.policy.verdict import FINDINGS
 from pawl.problems import Fault, Problem
 from pawl.procedures.procedure import Procedure
+from pawl.registry.catalog import Catalog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +42,9 @@ def test(session: Session, wanted: str | None, cases: Sequence[str]) -> Report:
     """Run every suite, one suite, or those about NAME or NAME@VERSION; ``cases`` keeps only cases of these ids."""
     sources = read_sources(session.workspace)
     broken = tuple(problem for problem in sources.problems if problem.severity == "error")
-    runs = _chosen(session, sources, wanted, broken)
-    ran = run_all(session, sources, runs, only=frozenset(cases) or None)
+    catalog = read_world(session.workspace).catalog
+    runs = _chosen(session, sources, catalog, wanted, broken)
+    ran = run_all(session, sources, catalog, runs, only=frozenset(cases) or None)
     return report(ran, broken)
 
 
@@ -82,9 +85,9 @@ def results_data(ran: Sequence[Ran]) -> dict[str, Any]:
 
 
 def run_all(
-    session: Session, sources: Sources, runs: Iterable[Run], *, only: frozenset[str] | None = None
+    session: Session, sources: Sources, catalog: Catalog, runs: Iterable[Run], *, only: frozenset[str] | None = None
 ) -> tuple[Ran, ...]:
-    """Run suites one after the other; ``only`` keeps the cases of these ids."""
+    """Run suites one after the other, beside what their procedures require; ``only`` keeps the cases of these ids."""
     settings = sources.settings
     return tuple(
         Ran(
@@ -96,6 +99,7 @@ def run_all(
                 root=session.workspace.root,
                 python_path=settings.python_path,
                 only=only,
+                closure=required(run.procedure, sources, catalog, session.workspace),
             ),
         )
         for run in runs
@@ -125,11 +129,13 @@ def result_problems(item: Ran) -> tuple[Problem, ...]:
     )
 
 
-def _chosen(session: Session, sources: Sources, wanted: str | None, broken: Sequence[Problem]) -> tuple[Run, ...]:
+def _chosen(
+    session: Session, sources: Sources, catalog: Catalog, wanted: str | None, broken: Sequence[Problem]
+) -> tuple[Run, ...]:
     if wanted is None:
         return work_tree_runs(sources)
     if "@" in wanted:
-        return _of_published(session, sources, wanted)
+        return _of_published(session, sources, catalog, wanted)
     runs = tuple(run for run in work_tree_runs(sources) if wanted in {run.suite.name, run.suite.about})
     if runs:
         return runs
@@ -143,9 +149,9 @@ def _chosen(session: Session, sources: Sources, wanted: str | None, broken: Sequ
     )
 
 
-def _of_published(session: Session, sources: Sources, wanted: str) -> tuple[Run, ...]:
+def _of_published(session: Session, sources: Sources, catalog: Catalog, wanted: str) -> tuple[Run, ...]:
     ref = parse_ref(wanted)
-    procedure = session.workspace.procedure(read_world(session.workspace).published(ref))
+    procedure = session.workspace.procedure(published_in(catalog, ref))
     runs = tuple(
         Run(suite=source.value, path=source.path, procedure=procedure) for source in sources.suite_sources_of(procedure)
     )

@@ -45,11 +45,15 @@ class World:
 
     def published(self, ref: Ref) -> Published:
         """Return a published version; ``NotFoundError`` says what there is instead."""
-        found = self.catalog.published.get(ref)
-        if found is not None:
-            return found
-        versions = [item.version for item in self.catalog.versions_of(ref.name)]
-        raise missing_version(ref, versions)
+        return published_in(self.catalog, ref)
+
+
+def published_in(catalog: Catalog, ref: Ref) -> Published:
+    """Return a published version; ``NotFoundError`` says what there is instead."""
+    found = catalog.published.get(ref)
+    if found is not None:
+        return found
+    raise missing_version(ref, [item.version for item in catalog.versions_of(ref.name)])
 
 
 def missing_version(ref: Ref, versions: list[Version]) -> NotFoundError:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pawl.ids import Digest, Name
 from pawl.policy.verdict import REFUSED, Action, Finding, Status
 from pawl.registry.channels import ChannelState, Pin
+from pawl.registry.versions import satisfies
 
 if TYPE_CHECKING:
     from pawl.changes.fitting import Misfit
@@ -38,7 +39,11 @@ def fit_findings(
     """
     for name in names if action in _JUDGED else ():
         caller = documents.get(pins[name].digest)
-        wanted = {other: documents.get(pins[other].digest) for other in pins[name].requires if other in pins}
+        wanted = {
+            other: documents.get(pins[other].digest)
+            for other, specifier in pins[name].requires.items()
+            if other in pins and satisfies(pins[other].version, specifier)  # else the requirement is what is unmet
+        }
         callees: dict[str, Mapping[str, Any]] = {
             other: document for other, document in wanted.items() if document is not None
         }
