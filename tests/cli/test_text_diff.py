@@ -20,6 +20,12 @@ CASES: dict[str, tuple[str, str, list[str]]] = {
     "one-word": ("Never promise money.", "Never promise refunds.", [
         "@ line 1", "- Never promise [-money-].", "+ Never promise {+refunds+}.",
     ]),
+    "a-phrase-is-marked-as-one": ("Where an order is now", "Where a parcel is now", [
+        "@ line 1", "- Where [-an order-] is now", "+ Where {+a parcel+} is now",
+    ]),
+    "a-word-less": ("Never ever promise it", "Never promise it", [
+        "@ line 1", "- Never[- ever-] promise it", "+ Never promise it",
+    ]),
     "another-line": ("The sky is blue today", "42", ["@ line 1", "- The sky is blue today", "+ 42"]),
     "lines-in-pairs": ("a one b\nc two d\n", "a 1 b\nc 2 d\n", [
         "@ line 1", "- a [-one-] b", "+ a {+1+} b", "- c [-two-] d", "+ c {+2+} d",

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from pawl.cli.output import clean
 
 Line: TypeAlias = tuple[str, str]
+_Code: TypeAlias = tuple[str, int, int, int, int]
 
 CONTEXT = 2
 MAX_LINES = 80
@@ -143,11 +144,12 @@ def _exchanged(left: Sequence[str], right: Sequence[str]) -> Iterator[Line]:
 def _one_line(old: str, new: str) -> Iterator[Line]:
     """Where one line became one other, mark the words that differ: ``[-old-]`` and ``{+new+}``."""
     left, right = _WORDS.findall(_body(old)), _WORDS.findall(_body(new))
-    codes = []
+    codes: list[_Code] = []
     if 0 < len(left) * len(right) <= _MOST_PAIRS:
-        codes = SequenceMatcher(a=left, b=right, autojunk=False).get_opcodes()
+        codes = list(SequenceMatcher(a=left, b=right, autojunk=False).get_opcodes())
         if sum(b - a for kind, a, b, _, _ in codes if kind == "equal") * 3 < max(len(left), len(right)):
             codes = []  # another line altogether: marks would be noise
+        codes = _joined(left, codes)
     if not codes:
         at = _common(old, new)
         yield from _line("-", old, _shown(old, at))
@@ -155,6 +157,18 @@ def _one_line(old: str, new: str) -> Iterator[Line]:
         return
     yield from _line("-", old, _marked(left, [(kind, a, b) for kind, a, b, _, _ in codes], "[-", "-]") + _end(old))
     yield from _line("+", new, _marked(right, [(kind, c, d) for kind, _, _, c, d in codes], "{+", "+}") + _end(new))
+
+
+def _joined(words: Sequence[str], codes: Sequence[_Code]) -> list[_Code]:
+    """Take blanks between two exchanged words as exchanged with them, so that a phrase is marked as one."""
+    found: list[_Code] = []
+    for index, (kind, a, b, c, d) in enumerate(codes):
+        blank = kind == "equal" and 0 < index < len(codes) - 1 and not "".join(words[a:b]).strip()
+        if found and found[-1][0] != "equal" and (blank or kind != "equal"):
+            found[-1] = ("replace", found[-1][1], b, found[-1][3], d)
+        else:
+            found.append((kind, a, b, c, d))
+    return found
 
 
 def _marked(words: Sequence[str], codes: Sequence[tuple[str, int, int]], opened: str, closed: str) -> str:

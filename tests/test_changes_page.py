@@ -1,0 +1,33 @@
+"""The examples of docs/changes.md run block by block, and its rules are those of the code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pawl.changes.document_rules import DOCUMENT_RULES
+from pawl.changes.rules import SCHEMA_RULES
+from test_readme import BLOCK, _console
+
+PAGE = (Path(__file__).parent.parent / "docs" / "changes.md").read_text(encoding="utf-8")
+
+
+def test_the_examples_run(tmp_path: Path) -> None:
+    here = tmp_path
+    blocks = BLOCK.findall(PAGE)
+    assert {kind for kind, _ in blocks} == {"console", "yaml"}
+    for kind, text in blocks:
+        if kind == "yaml":
+            first, _, rest = text.partition("\n")
+            path = here / first.removeprefix("# file: ")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(rest, encoding="utf-8")
+        else:
+            here = _console(text, here, tmp_path)
+
+
+def test_the_page_names_no_code_that_is_none() -> None:
+    codes = {key.partition(":")[0] for key in (*SCHEMA_RULES, *DOCUMENT_RULES)}
+    shown = set(re.findall(r"^(?:major|minor|patch) +([a-z-]+) +/", PAGE, re.MULTILINE))
+    assert len(shown) >= 4
+    assert shown - codes == set()
