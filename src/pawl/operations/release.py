@@ -15,10 +15,11 @@ from pawl.operations.targets import Target, find_targets
 from pawl.operations.world import World, read_world
 from pawl.policy.verdict import REFUSED, Action, Finding, Verdict
 from pawl.problems import Problem
-from pawl.registry.channels import ChannelState, Pin
-from pawl.registry.closure import Unmet
+from pawl.registry.channels import ChannelState, Pin, empty_channel
 from pawl.releases.applying import Applied, apply
-from pawl.releases.choosing import Candidates, complete, live_before, published, unmet_after
+from pawl.releases.choosing import Proposal, complete, unmet_after
+from pawl.releases.explaining import Conflict
+from pawl.releases.offers import live_before, published
 from pawl.releases.planning import NewEvidence, pin_of, plan_moves, plan_refusal
 from pawl.releases.plans import Plan
 
@@ -60,13 +61,10 @@ def promote(session: Session, refs: Sequence[Ref], channel: Channel, options: Op
 
 def _promote(session: Session, refs: Sequence[Ref], channel: Channel, options: Options) -> Report:
     release = _begin(session, channel, "promote", options, [str(ref) for ref in refs])
-    moves: dict[Name, Pin | None] = {ref.name: pin_of(release.world.published(ref)) for ref in refs}
+    moves = {ref.name: pin_of(release.world.published(ref)) for ref in refs}
     if len(moves) < len(refs):
         raise UsageError("the same procedure is named twice: one version of each can be pinned", code="name-twice")
-    if options.with_requirements:
-        upstream = release.world.upstream(channel)[1]
-        moves = _completed(release, moves, published(release.state, release.world.catalog, upstream))
-    return _carry_through(release, moves)
+    return _completed(release, moves) if options.with_requirements else _carry_through(release, moves)
 
 
 def rollback(
@@ -85,7 +83,7 @@ def rollback(
         raise UsageError("the same procedure is named twice", code="name-twice")
     words = [f"{name}@{version or to}" if version or to else name for name, version in asked]
     release = _begin(session, channel, "rollback", options, words)
-    moves: dict[Name, Pin | None] = {}
+    moves: dict[Name, Pin] = {}
     passed_over: list[Target] = []
     for name, version in asked:
         _need_pinned(release, name)
@@ -99,8 +97,8 @@ def rollback(
                 return _no_way_back(release, name, skipped)
             moves[name] = target
     if options.with_requirements:
-        moves = _completed(release, moves, live_before(release.state))
-    return _carry_through(release, moves, passed_over)
+        return _completed(release, moves, _skipped(passed_over))
+    return _carry_through(release, moves, _skipped(passed_over))
 
 
 def remove(session: Session, names: Sequence[Name], channel: Channel, options: Options) -> Report:
@@ -121,7 +119,7 @@ def _begin(session: Session, channel: Channel, action: Action, options: Options,
     )
 
 
-def _carry_through(release: _Release, wanted: Moves, passed_over: Sequence[Target] = ()) -> Report:
+def _carry_through(release: _Release, wanted: Moves, notes: Sequence[Problem] = ()) -> Report:
     moves = {name: pin for name, pin in wanted.items() if _differs(release.state, name, pin)}
     if not moves:
         message = f"nothing to do: {release.state.channel} is at serial {release.state.head.serial} and already so"
@@ -135,7 +133,7 @@ def _carry_through(release: _Release, wanted: Moves, passed_over: Sequence[Targe
             release.session.workspace.frozen(present)
     judgement = _judge(release, moves)
     if not judgement.verdict.allowed:
-        return _refuse(release, moves, judgement, passed_over)
+        return _refuse(release, moves, judgement, notes)
     pins = {name: replace(pin, tests=judgement.tests(name)) if pin else None for name, pin in moves.items()}
     plan = plan_moves(
         action=release.action,
@@ -146,7 +144,7 @@ def _carry_through(release: _Release, wanted: Moves, passed_over: Sequence[Targe
         evidence=judgement.new,
         stamp=release.session.stamp(release.options.reason),
     )
-    return _finish(release, moves, judgement.verdict, plan, _skipped(passed_over))
+    return _finish(release, moves, judgement.verdict, plan, notes)
 
 
 def _judge(release: _Release, moves: Moves) -> Judgement:
@@ -155,10 +153,10 @@ def _judge(release: _Release, moves: Moves) -> Judgement:
     )
 
 
-def _refuse(release: _Release, moves: Moves, judgement: Judgement, passed_over: Sequence[Target]) -> Report:
+def _refuse(release: _Release, moves: Moves, judgement: Judgement, notes: Sequence[Problem]) -> Report:
     verdict = judgement.verdict
     plan = _refusal_plan(release, verdict, judgement.new)
-    advice = (*_skipped(passed_over), *_set_advice(release, moves), *_way_out(release, moves, verdict))
+    advice = (*notes, *_set_advice(release, moves), *_way_out(release, moves, verdict))
     return _finish(release, moves, verdict, plan, advice)
 
 
@@ -255,8 +253,8 @@ def _default_target(release: _Release, name: Name) -> tuple[Pin | None, list[Tar
         if target.verdict.allowed:
             return target.pin, skipped
         if release.options.with_requirements:
-            moves = complete(release.state, {name: target.pin}, live_before(release.state))
-            if moves and _judge(release, moves).verdict.allowed:
+            found = _set_with(release, {name: target.pin})
+            if isinstance(found, Proposal) and _judge(release, found.moves).verdict.allowed:
                 return target.pin, skipped
         skipped.append(target)
     return None, skipped
@@ -274,12 +272,19 @@ def _no_way_back(release: _Release, name: Name, skipped: Sequence[Target]) -> Re
         subject=name,
         hint=f'stop serving it with: pawl halt {name} --channel {channel} --reason "..."; then fix it in a new version',
     )
+    return _refused_by(release, {}, (nothing,), _skipped(skipped))
+
+
+def _refused_by(release: _Release, moves: Moves, findings: Sequence[Finding], notes: Sequence[Problem]) -> Report:
+    """A refusal before anything could be judged."""
     policy = release.world.catalog.policy
     verdict = Verdict(
-        action=release.action, channel=channel, policy=policy.number if policy else None, findings=(nothing,)
+        action=release.action,
+        channel=release.state.channel,
+        policy=policy.number if policy else None,
+        findings=tuple(findings),
     )
-    plan = _refusal_plan(release, verdict, ())
-    return _finish(release, {}, verdict, plan, _skipped(skipped))
+    return _finish(release, moves, verdict, _refusal_plan(release, verdict, ()), notes)
 
 
 def _skipped(targets: Sequence[Target]) -> tuple[Problem, ...]:
@@ -293,30 +298,60 @@ def _skipped(targets: Sequence[Target]) -> tuple[Problem, ...]:
     return tuple(rows)
 
 
-def _completed(release: _Release, moves: Mapping[Name, Pin | None], candidates: Candidates) -> dict[Name, Pin | None]:
-    found = complete(release.state, moves, candidates)
-    return dict(found) if found is not None else dict(moves)
+def _completed(release: _Release, asked: Mapping[Name, Pin], notes: Sequence[Problem] = ()) -> Report:
+    """Carry through the smallest set with ``asked`` in it, or refuse with why there is none."""
+    found = _set_with(release, asked)
+    if isinstance(found, Conflict):
+        moves = {name: pin for name, pin in asked.items() if _differs(release.state, name, pin)}
+        return _refused_by(release, moves, _conflict_findings(found), notes)
+    return _carry_through(release, found.moves, (*notes, *_reason_notes(found)))
+
+
+def _set_with(release: _Release, asked: Mapping[Name, Pin]) -> Proposal | Conflict:
+    state, catalog, at = release.state, release.world.catalog, release.session.at
+    if release.action == "rollback":
+        return complete(state, asked, live_before(state, catalog, at))
+    name, upstream = release.world.upstream(state.channel)
+    before = empty_channel(name) if name is not None and upstream is None else upstream
+    return complete(state, asked, published(state, catalog, before, at))
+
+
+def _conflict_findings(conflict: Conflict) -> tuple[Finding, ...]:
+    """The first sentence is the no; those that explain it hold, so that it stands in the record with them."""
+    first, *others = conflict.sentences
+    no = Finding(
+        check="closure",
+        status="failed",
+        code="no-consistent-set",
+        message=first,
+        exit_code=REFUSED,
+        hint=conflict.hint,
+    )
+    return (no, *(replace(no, status="warning", message=sentence, hint=None) for sentence in others))
+
+
+def _reason_notes(proposal: Proposal) -> tuple[Problem, ...]:
+    notes = [Problem(code="consistent-set", severity="note", message=str(reason)) for reason in proposal.reasons]
+    if not proposal.smallest:
+        message = "a smaller set may exist: the search for it gave up"
+        notes.append(Problem(code="consistent-set", severity="note", message=message))
+    return tuple(notes)
 
 
 def _set_advice(release: _Release, moves: Moves) -> tuple[Problem, ...]:
-    """Where requirements are unmet, say which set would move together, as a command."""
-    unmet: tuple[Unmet, ...] = unmet_after(release.state, moves)
-    if not unmet or release.action == "remove":
+    """Where requirements are unmet, say which set would move together, as a command and with reasons, or why none."""
+    asked = {name: pin for name, pin in moves.items() if pin is not None}
+    if release.action == "remove" or not unmet_after(release.state, asked):
         return ()
-    channel = release.state.channel
-    if release.action == "rollback":
-        candidates, verb, option = live_before(release.state), "rollback", "--channel"
-    else:
-        upstream = release.world.upstream(channel)[1]
-        candidates, verb, option = published(release.state, release.world.catalog, upstream), "promote", "--to"
-    found = complete(release.state, moves, candidates)
-    if found is None:
-        message = "no set of versions was found that meets every requirement"
-        return (Problem(code="no-consistent-set", severity="note", message=message),)
-    refs = " ".join(str(pin.ref) for pin in found.values() if pin)
-    command = f'pawl {verb} {refs} {option} {channel} --reason "..."'
+    found = _set_with(release, asked)
+    if isinstance(found, Conflict):
+        notes = tuple(Problem(code="no-consistent-set", severity="note", message=line) for line in found.sentences)
+        return (replace(notes[0], hint=found.hint), *notes[1:])
+    verb, option = ("rollback", "--channel") if release.action == "rollback" else ("promote", "--to")
+    refs = " ".join(str(pin.ref) for pin in found.moves.values())
+    command = f'pawl {verb} {refs} {option} {release.state.channel} --reason "..."'
     message = f"this set moves together: {command}"
-    return (Problem(code="consistent-set", severity="note", message=message, hint=command),)
+    return (Problem(code="consistent-set", severity="note", message=message, hint=command), *_reason_notes(found))
 
 
 def _way_out(release: _Release, moves: Moves, verdict: Verdict) -> tuple[Problem, ...]:

@@ -1,106 +1,108 @@
-"""Choosing versions: what a rollback could go back to, and which set moves consistently.
+"""Choosing a set: what was asked for, and the fewest further moves that leave no requirement unmet.
 
-Pure: candidates come from the channel's history and from the catalog, and every choice is handed to the evaluator
-before anything counts.
+Pure. What was asked for stays exactly as asked. A further move is a name that would be pinned at another version than
+now, or pinned where it is not; the fewer, the better, and nothing moves that need not. resolvelib finds a consistent
+set; narrowing tells which names move in every set; where there are more moves than that, a search tries to do without
+them until nothing smaller can be left. Every choice is handed to the evaluator before anything counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from pawl.ids import Name
-from pawl.registry.catalog import Catalog
 from pawl.registry.channels import ChannelState, Pin
 from pawl.registry.closure import Unmet, closure_of, dependents_of
-from pawl.registry.versions import is_prerelease, newest_first, satisfies
-from pawl.releases.planning import pin_of
+from pawl.releases.domains import Domains, GaveUp, Versions
+from pawl.releases.explaining import Conflict, Reason, conflict_of, gave_up, reasons_for
+from pawl.releases.offers import Offers
 
-MAX_ROUNDS = 200
-"""How many procedures a proposal may pull in before it gives up."""
-
-Candidates = Callable[[Name], Iterator[Pin]]
-
-
-def live_before(state: ChannelState) -> Candidates:
-    """Return the candidates of a rollback: what was live on the channel, last live first."""
-
-    def candidates(name: Name) -> Iterator[Pin]:
-        present = state.pins.get(name)
-        return chain((present,) if present else (), (past.pin for past in state.earlier(name)))
-
-    return candidates
+MAX_TRIES = 300
+"""How many partial choices the search for something smaller looks at."""
 
 
-def published(state: ChannelState, catalog: Catalog, upstream: ChannelState | None) -> Candidates:
-    """Return the candidates of a promotion: what is pinned, then final published versions from the newest down.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A consistent set: what was asked for, and the further moves with a reason for each, in the order of names."""
 
-    Where another channel comes first, only what was live there.
+    moves: Mapping[Name, Pin]
+    reasons: tuple[Reason, ...]
+    smallest: bool
+    """Whether it is proved that no set has fewer further moves; ``False`` only where the search gave up."""
+
+
+def complete(state: ChannelState, asked: Mapping[Name, Pin], offers: Offers) -> Proposal | Conflict:
+    """Return the smallest consistent set with ``asked`` in it, or why there is none.
+
+    The channel is taken to hold together as it is. Where several sets are smallest, the one that comes first by the
+    order of offers and names is taken, the same one each time.
     """
+    versions = Versions(state.pins, asked, offers)
+    domains = Domains(versions)
+    try:
+        if not domains.follow(sorted(asked)):
+            return conflict_of(state.channel, domains, ())
+        if domains.clash() is None and not domains.forced():
+            return Proposal(moves=asked, reasons=(), smallest=True)
+        return _search(state.channel, domains)
+    except GaveUp as error:
+        return gave_up(state.channel, asked, str(error))
 
-    def candidates(name: Name) -> Iterator[Pin]:
-        present = state.pins.get(name)
-        if present:
-            yield present
-        there = {item.version: item for item in catalog.versions_of(name)}
-        for version in newest_first(there):
-            item = there[version]
-            withdrawn = catalog.withdrawal(item.ref)
-            usable = not (is_prerelease(version) or item.content in state.rejections)
-            entered = upstream is None or upstream.was_live(item.digest, name)
-            if usable and entered and (withdrawn is None or withdrawn.level == "deprecated"):
-                yield pin_of(item)
 
-    return candidates
+def _search(channel: str, domains: Domains) -> Proposal | Conflict:
+    from pawl.releases.resolving import resolve  # noqa: PLC0415 - resolvelib is needed only where a set is looked for
+
+    versions = domains.versions
+    found = resolve(domains)
+    best = None if found.moves is None else _needed(versions, found.moves)
+    waiting = [domains]
+    tries = 0
+    while waiting and tries < MAX_TRIES:
+        node = waiting.pop()
+        if best is not None and len(node.forced()) >= len(best):
+            continue
+        tries += 1
+        clash = node.clash()
+        if clash is None:
+            best = _needed(versions, node.first())
+            continue
+        waiting.extend(_parts(node, clash))
+    if best is None and waiting:
+        raise GaveUp(f"gave up after {tries} tries")
+    if best is None:
+        return conflict_of(channel, domains, found.causes)
+    reasons = reasons_for(versions, best)
+    moves = {**versions.asked, **{name: best[name] for name in sorted(best)}}
+    return Proposal(moves=moves, reasons=tuple(reasons[name] for name in sorted(best)), smallest=not waiting)
+
+
+def _parts(node: Domains, clash: tuple[Name, Name]) -> list[Domains]:
+    """Return the choices that are left where two names do not agree: one is at its first value, or at none but it."""
+    open_names = [name for name in clash if len(node.of(name)) > 1]
+    if not open_names:
+        return []
+    name = min(open_names, key=lambda item: (len(node.of(item)), item))
+    values = node.of(name)
+    parts = []
+    for part in (values[1:], values[:1]):  # the last one is looked at first
+        child = node.copy()
+        if child.narrow(name, part):
+            parts.append(child)
+    return parts
+
+
+def _needed(versions: Versions, moves: Mapping[Name, Pin]) -> dict[Name, Pin]:
+    """Return the moves without those that nothing forces: they can stay where they are."""
+    return {name: moves[name] for name in reasons_for(versions, moves)}
 
 
 def unmet_after(state: ChannelState, moves: Mapping[Name, Pin | None]) -> tuple[Unmet, ...]:
     """Return every requirement that ``moves`` would leave unmet, of what moves and of what is pinned beside it."""
-    after = _after(state, moves)
+    after = {name: pin for name, pin in state.pins.items() if name not in moves}
+    after |= {name: pin for name, pin in moves.items() if pin is not None}
     roots = [name for name in moves if name in after]
     found: dict[Unmet, None] = {}
     for name in (*roots, *dependents_of(moves, after)):
         found.update(dict.fromkeys(closure_of(name, after).unmet))
     return tuple(found)
-
-
-def complete(
-    state: ChannelState, moves: Mapping[Name, Pin | None], candidates: Candidates
-) -> Mapping[Name, Pin | None] | None:
-    """Return ``moves`` with the fewest further moves found that leave no requirement unmet; ``None`` if none is found.
-
-    What was asked for stays as asked. A requirement that is not met moves what is required; where that was asked for or
-    has no fitting candidate, the one who requires it moves. Candidates are tried in their order.
-    """
-    chosen = dict(moves)
-    for _ in range(MAX_ROUNDS):
-        unmet = unmet_after(state, chosen)
-        if not unmet:
-            return chosen
-        if not any(_mend(chosen, moves, wrong, candidates) for wrong in unmet):
-            return None
-    return None
-
-
-def _mend(
-    chosen: dict[Name, Pin | None], asked: Mapping[Name, Pin | None], wrong: Unmet, candidates: Candidates
-) -> bool:
-    if wrong.name not in chosen:
-        for pin in candidates(wrong.name):
-            if satisfies(pin.version, wrong.specifier):
-                chosen[wrong.name] = pin
-                return True
-    there = chosen.get(wrong.name)
-    if wrong.by.name in asked or wrong.by.name in chosen:
-        return False
-    for pin in candidates(wrong.by.name):
-        wanted = pin.requires.get(wrong.name)
-        if wanted is None or (there is not None and satisfies(there.version, wanted)):
-            chosen[wrong.by.name] = pin
-            return True
-    return False
-
-
-def _after(state: ChannelState, moves: Mapping[Name, Pin | None]) -> dict[Name, Pin]:
-    pins = {name: pin for name, pin in state.pins.items() if name not in moves}
-    return pins | {name: pin for name, pin in moves.items() if pin is not None}
