@@ -205,15 +205,15 @@ APPROVALS: list[tuple[dict[str, Any], list[ApprovalFact], RuleOutcome, str]] = [
 
 @pytest.mark.parametrize(("body", "approvals", "outcome", "says"), APPROVALS)
 def test_approvals(body: dict[str, Any], approvals: list[ApprovalFact], outcome: RuleOutcome, says: str) -> None:
-    facts = Facts(policy=3, approvals=tuple(approvals), author=person("Author"), requester=person("Ada"))
+    facts = Facts(policy=3, approvals=tuple(approvals), authors=(person("Author"),), requester=person("Ada"))
     found, why = ask("approvals", facts, body)
     assert (found, says in why) == (outcome, True), why
 
 
 def test_without_knowing_who_made_or_asks_nobody_can_have_approved() -> None:
-    for facts in (Facts(policy=3, approvals=(yes(),), author=person("Author")),
+    for facts in (Facts(policy=3, approvals=(yes(),), authors=(person("Author"),)),
                   Facts(policy=3, approvals=(yes(),), requester=person("Ada"))):  # fmt: skip
-        assert ask("approvals", facts, ONE) == ("missing", "nobody knows who published it, or who asks")
+        assert ask("approvals", facts, ONE) == ("missing", "nobody knows who made it, or who asks")
 
 
 APPROVAL = st.builds(
@@ -231,7 +231,7 @@ def test_more_approvals_never_turn_a_yes_into_a_no(
     first: list[ApprovalFact], more: list[ApprovalFact], count: int
 ) -> None:
     def found(approvals: list[ApprovalFact]) -> RuleOutcome:
-        facts = Facts(policy=3, approvals=tuple(approvals), author=person("Author"), requester=person("Ada"))
+        facts = Facts(policy=3, approvals=tuple(approvals), authors=(person("Author"),), requester=person("Ada"))
         return ask("approvals", facts, {"count": count})[0]
 
     if found(first) == "passed":

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pawl.policy.verdict import HARDEST_FIRST, Finding, Status, Verdict, hardest
 
 ORDER = (6, 3, 7, 4, 8, 5, 1)
-HOLDS = {"passed", "warning", "not-applicable"}
+HOLDS = {"passed", "warning", "waived", "not-applicable"}
 
 
 def finding(status: Status, exit_code: int = 3, **more: Any) -> Finding:
@@ -59,7 +59,7 @@ def test_each_status_holds_or_does_not(status: Status) -> None:
     assert verdict(item).allowed == item.holds
     assert verdict(finding("passed"), item).exit_code == (0 if item.holds else 4)
     assert ("exit_code" in item.as_dict()) != item.holds
-    severity = "error" if not item.holds else "warning" if status == "warning" else "note"
+    severity = "error" if not item.holds else "warning" if status in {"warning", "waived"} else "note"
     assert item.problem().severity == severity
 
 

@@ -73,8 +73,8 @@ class Facts:
     """The version that the channel has now, or none."""
     policy: int | None = None
     approvals: tuple[ApprovalFact, ...] | None = None
-    author: Identity | None = None
-    """Who published the version."""
+    authors: tuple[Identity, ...] | None = None
+    """Who made the version: at least who published it."""
     requester: Identity | None = None
     """Who asks for the move."""
     roles: tuple[str, ...] = ()

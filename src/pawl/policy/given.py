@@ -41,7 +41,7 @@ def facts_from(
         pinned=(str(current.get("version")),) if current is not None else (),
         policy=POLICY,
         approvals=tuple(_approval(row, now) for row in said["approvals"]) if "approvals" in said else None,
-        author=_identity(said.get("author", AUTHOR)),
+        authors=(_identity(said.get("author", AUTHOR)),),
         requester=_identity(actor["email"], name=actor["name"]),
         roles=tuple(actor["roles"]),
         stays=None if live is None else {channel: _stay(length, now) for channel, length in live.items()},

@@ -3,7 +3,7 @@
 - An approval counts for the digest, the closure and the policy number that it was given for, until it ends, and never
   before it was given. ``any_policy`` lets it outlive an adoption.
 - Only people whom the adopted people name count, each once; with ``roles`` those who have one of them.
-- Who published the version and who asks for the move do not count, and an AI agent never does.
+- Who made the version and who asks for the move do not count, and an AI agent never does.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def _evaluate(body: Any, context: RuleContext) -> Said:
     if demand is None:
         return "errored", faults[0].message
     facts = context.facts
-    if facts.approvals is None or facts.author is None or facts.requester is None:
-        unknown = "what was approved" if facts.approvals is None else "who published it, or who asks"
+    if facts.approvals is None or not facts.authors or facts.requester is None:
+        unknown = "what was approved" if facts.approvals is None else "who made it, or who asks"
         return "missing", f"nobody knows {unknown}"
     counted: list[ApprovalFact] = []
     passed_over: list[str] = []
@@ -107,8 +107,8 @@ def _objections_to(who: Identity, roles: tuple[str, ...] | None, demand: Approva
         yield f"has not the role {' or '.join(demand.roles)}"
     if demand.verified and not who.verified:
         yield "is not verified by a signature"
-    if facts.author is None or who.is_same(facts.author):
-        yield "published it, and nobody approves their own version"
+    if any(who.is_same(author) for author in facts.authors or ()):
+        yield "made it, and nobody approves their own version"
     if facts.requester is None or who.is_same(facts.requester):
         yield "asks for it, and nobody approves their own request"
 

@@ -90,7 +90,7 @@ class GivenDocument(_Document):
     """What else is known in a test. What is left out is not known, which is a no to a rule that needs it."""
 
     approvals: list[GivenApprovalDocument] = Field(default=[], description="Approvals on the channel.")
-    author: str = Field(default=AUTHOR, min_length=1, description="The address of who published the version.")
+    author: str = Field(default=AUTHOR, min_length=1, description="The address of who made the version.")
     live: dict[str, str] = Field(default={}, description="Channel: how long it has been live there, such as PT30H.")
     evidence: dict[str, str] = Field(default={}, description="Suite: how old its newest result is, such as P3D.")
     withdrawn: dict[str, Withdrawn] = Field(default={}, description="name@version in the closure: how it is withdrawn.")

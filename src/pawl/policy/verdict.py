@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from pawl.problems import Problem, Severity
 
-Status: TypeAlias = Literal["passed", "failed", "errored", "missing", "warning", "not-applicable"]
+Status: TypeAlias = Literal["passed", "failed", "errored", "missing", "warning", "waived", "not-applicable"]
 Action: TypeAlias = Literal["promote", "rollback", "remove", "resolve", "audit"]
 
 REFUSED = 3
@@ -25,7 +25,9 @@ FINDINGS = 1
 HARDEST_FIRST = (INTEGRITY, REFUSED, WITHHELD, EVIDENCE, APPROVAL, CONFLICT, FINDINGS)
 """From the no that nothing gets around to the one that is mended soonest."""
 
-_HOLDS: frozenset[Status] = frozenset({"passed", "warning", "not-applicable"})
+_HOLDS: frozenset[Status] = frozenset({"passed", "warning", "waived", "not-applicable"})
+_TOLD: frozenset[Status] = frozenset({"warning", "waived"})
+"""What holds and is worth saying all the same."""
 
 
 def hardest(codes: Iterable[int]) -> int:
@@ -52,6 +54,10 @@ class Finding:
     differs: str | None = None
     """For a rule that failed: what in the document is not as the rule wants it."""
     hint: str | None = None
+    looked_at: str | None = None
+    """For a rule that holds: what it looked at."""
+    waiver: int | None = None
+    """The record of the waiver that a rule was waived by."""
 
     @property
     def holds(self) -> bool:
@@ -59,12 +65,24 @@ class Finding:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON form: what is absent is left out, and an exit code where the check holds."""
-        fields = ("check", "status", "code", "message", "subject", "rule", "policy", "differs", "hint")
+        fields = (
+            "check",
+            "status",
+            "code",
+            "message",
+            "subject",
+            "rule",
+            "policy",
+            "differs",
+            "hint",
+            "looked_at",
+            "waiver",
+        )
         row = {name: value for name in fields if (value := getattr(self, name)) is not None}
         return row if self.holds else {**row, "exit_code": self.exit_code}
 
     def problem(self) -> Problem:
-        severity: Severity = "error" if not self.holds else "warning" if self.status == "warning" else "note"
+        severity: Severity = "error" if not self.holds else "warning" if self.status in _TOLD else "note"
         message = f"{self.message} ({self.differs})" if self.differs else self.message
         return Problem(code=self.code, severity=severity, message=message, rule=self.rule, hint=self.hint)
 
@@ -90,7 +108,8 @@ class Verdict:
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        return tuple(finding for finding in self.findings if finding.status == "warning")
+        """Every finding that holds and is worth saying: warnings, and what is waived."""
+        return tuple(finding for finding in self.findings if finding.status in _TOLD)
 
     @property
     def exit_code(self) -> int:
