@@ -308,3 +308,49 @@ def test_every_case_of_a_starter_passes(known: dict[str, Any], count: int, close
         results = judged(about)
         assert [] == [result for result in results if result.outcome != "passed"]
         assert len(results) >= 1
+
+
+ORDER_ID = {"type": "string", "pattern": "^[A-Z][0-9]+$"}
+STRICT = tool(
+    inputSchema={"type": "object", "properties": {"order_id": ORDER_ID}, "required": ["order_id"]},
+    outputSchema={
+        "type": "object",
+        "properties": {"eligible": {"type": "boolean"}, "day": {"type": "string"}, "reason": {"type": "string"}},
+        "required": ["eligible", "day"],
+        "additionalProperties": False,
+    },
+)
+ANSWERS_OBJECT = prompt(output={"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]})
+
+
+def test_a_walk_makes_calls_and_has_results_that_its_closure_takes() -> None:
+    steps = [
+        {
+            "id": "look",
+            "tool": STRICT.name,
+            "with": {"order_id": "${{ inputs.order_id }}"},
+            "switch": [{"when": "result.eligible && result.reason == 'late'", "then": "draft"}, {"then": "denied"}],
+        },
+        {
+            "id": "draft",
+            "prompt": ANSWERS_OBJECT.name,
+            "with": {"order_id": "${{ inputs.order_id }}", "amount": "${{ inputs.amount }}"},
+            "then": "drafted",
+        },
+        {"id": "drafted", "end": {"outcome": "drafted"}},
+        {"id": "denied", "end": {"outcome": "denied"}},
+    ]
+    about = workflow(steps=steps)
+    closure = {STRICT.name: STRICT, ANSWERS_OBJECT.name: ANSWERS_OBJECT}
+    suite = read_suite(strict_yaml.load(yaml_bytes(starter_suite(about, closure))))
+    results = [judge_case(case, about, observe=_nobody, closure=closure) for case in suite.cases]
+    assert [(result.outcome, result.reasons) for result in results] == [("passed", ())] * 2
+    assert (suite.cases[0].given or {})["look"]["reason"] == "late"
+    alone = [judge_case(case, about, observe=_nobody, closure=closure) for case in made(about).cases]
+    assert {result.outcome for result in alone} == {"errored"}  # the closure is what made the difference
+
+
+def test_a_call_that_no_input_makes_right_is_left_to_a_person() -> None:
+    closure = {STRICT.name: tool(inputSchema={"type": "object", "properties": {"x": True}, "required": ["x"]})}
+    cases = starter_suite(workflow(), closure)["cases"]
+    assert all("FILL IN" in str(case["given"]) for case in cases)

@@ -62,6 +62,7 @@ OLD = line((W1[0], T1[0]))
 BAD = line((W1[0], T1[0]), (T2[0],))
 """Live and not fitting, from before this was looked at."""
 LEFT = line((W1[0], T1[0]), (T2[0],), (T1[0],))
+DOUBTED = line((W1[0], T3[0]), (T1[0],))
 NEVER = line((W1[0], T1[0]), (W2[0], T2[0]), (T1[0],), (W1[0],))
 """All four were live; w@2.0.0 and t@1.0.0 too, but never w@1.0.0 and t@1.1.0."""
 PASSED, MISSING, TOO_MANY = [("passed", "calls-fit")], [("failed", "call-incomplete")], [("failed", "call-misfit")]
@@ -76,6 +77,7 @@ CASES: list[tuple[str, Action, ChannelState, tuple[Any, ...], list[tuple[str, st
     ("leaving it for a doubt", "promote", BAD, (T3,), [("warning", "call-doubtful")]),
     ("back to what was live together", "rollback", LEFT, (T2,), [("warning", "call-incomplete")]),
     ("forward to it is refused", "promote", LEFT, (T2,), MISSING),
+    ("back to what was in doubt already", "rollback", DOUBTED, (T3,), PASSED),
     ("back to what never was", "rollback", NEVER, (T2,), MISSING),
     ("back to what was, the other way", "rollback", NEVER, (W2,), [("warning", "call-misfit")]),
     ("the audit warns", "audit", BAD, (), [("warning", "call-incomplete")]),

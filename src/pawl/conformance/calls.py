@@ -69,6 +69,16 @@ def impossible_results(
     return tuple(found)
 
 
+def can_return(callee: Procedure, result: Any) -> bool:
+    """Whether a version can return a result; one that promises nothing can return anything."""
+    return not _result_faults(callee, result)
+
+
+def refuses_argument(callee: Procedure, name: str, value: Any) -> bool:
+    """Whether a version refuses one argument, whatever stands beside it."""
+    return any(fault.at[:1] == (name,) for fault in _call_faults(callee, {name: value}))
+
+
 def _result_faults(callee: Procedure, result: Any) -> tuple[Fault, ...]:
     if callee.kind == "tool":
         return check_result(callee, result)

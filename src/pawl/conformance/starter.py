@@ -1,7 +1,7 @@
 """Starter suites: cases made from a procedure's own schemas, for people to go on from. Pure.
 
 Every case was judged before it is given out, so a new suite passes. The exception is a way through a workflow that
-nobody could guess results for: its case says what to fill in, and fails until someone does.
+nobody could guess results for: its case says what to fill in, and passes only when someone did.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from pawl.conformance.starter_values import suited_inputs
 from pawl.conformance.starter_walks import MAX_PATH, input_variants, outcome_walks, way_to
 from pawl.errors import Faulty
+from pawl.ids import Name
 from pawl.problems import Fault
 from pawl.procedures.examples import NoExampleError, example
 from pawl.procedures.procedure import Procedure
@@ -35,13 +37,15 @@ _ID_SIGNS = "._-"
 Case = dict[str, Any]
 
 
-def starter_suite(procedure: Procedure) -> dict[str, Any]:
+def starter_suite(procedure: Procedure, closure: Mapping[Name, Procedure] | None = None) -> dict[str, Any]:
     """Return the document of a suite about ``procedure``; raises ``Faulty`` where a person must write it.
 
     A minimal call or minimal inputs are accepted and refused without each required part, calls also with each argument
-    of a wrong type; a workflow is walked to each outcome that results can be guessed for.
+    of a wrong type; a workflow is walked to each outcome that results can be guessed for, with calls and results that
+    go with ``closure``: what it requires, by name.
     """
-    cases = [_numbered(case, turn) for turn, case in _turns(_MAKERS[procedure.kind](procedure))]
+    made = _MAKERS[procedure.kind](procedure, closure or {})
+    cases = [_numbered(case, turn) for turn, case in _turns(made)]
     return {"suite": procedure.name, "about": procedure.name, "cases": cases[:MAX_CASES]}
 
 
@@ -56,7 +60,7 @@ def _numbered(case: Case, turn: int) -> Case:
     return case if turn == 1 else {**case, "id": f"{case['id'][:120]}.{turn}"}
 
 
-def _tool_cases(procedure: Procedure) -> Iterator[Case]:
+def _tool_cases(procedure: Procedure, _: Mapping[Name, Procedure]) -> Iterator[Case]:
     schema = procedure.spec["inputSchema"]
     call = _example(procedure, schema, "inputSchema")
     validator = compile_schema(schema)
@@ -68,7 +72,7 @@ def _tool_cases(procedure: Procedure) -> Iterator[Case]:
         yield {"id": _case_id("wrong-type", name), "call": wrong, "assert": [{"type": "rejected"}]}
 
 
-def _prompt_cases(procedure: Procedure) -> Iterator[Case]:
+def _prompt_cases(procedure: Procedure, _: Mapping[Name, Procedure]) -> Iterator[Case]:
     schema = closed(procedure.spec.get("inputs") or {})
     inputs = _example(procedure, schema, "inputs")
     try:
@@ -83,11 +87,11 @@ def _prompt_cases(procedure: Procedure) -> Iterator[Case]:
             yield {"id": _case_id("without", name), "inputs": less, "assert": [{"type": "rejected"}]}
 
 
-def _workflow_cases(procedure: Procedure) -> Iterator[Case]:
+def _workflow_cases(procedure: Procedure, closure: Mapping[Name, Procedure]) -> Iterator[Case]:
     spec = procedure.spec
     schema = closed(spec.get("inputs") or {})
-    inputs = _example(procedure, schema, "inputs")
-    found = outcome_walks(spec, input_variants(spec, schema, inputs))
+    inputs = dict(suited_inputs(spec, schema, _example(procedure, schema, "inputs"), closure))
+    found = outcome_walks(spec, input_variants(spec, schema, inputs), closure)
     for outcome in reachable_outcomes(spec):
         case: Case = {"id": _case_id("ends", outcome)}
         expected: list[dict[str, Any]] = [{"type": "outcome", "value": outcome}]
@@ -103,7 +107,7 @@ def _workflow_cases(procedure: Procedure) -> Iterator[Case]:
         yield {**case, "assert": expected}
 
 
-_MAKERS: Mapping[str, Callable[[Procedure], Iterator[Case]]] = {
+_MAKERS: Mapping[str, Callable[[Procedure, Mapping[Name, Procedure]], Iterator[Case]]] = {
     "prompt": _prompt_cases,
     "tool": _tool_cases,
     "workflow": _workflow_cases,

@@ -14,9 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pawl.conformance.calls import impossible_results, refused_calls
+from pawl.conformance.starter_values import Path, called_by, possible_results, put, unique
 from pawl.errors import Faulty
+from pawl.ids import Name
 from pawl.problems import Fault
 from pawl.procedures.interpolation import expressions_in
+from pawl.procedures.procedure import Procedure
 from pawl.procedures.schema import compile_schema, fill_defaults
 from pawl.procedures.walk import check_inputs, walk
 from pawl.procedures.workflow import graph
@@ -36,8 +40,6 @@ _RESULT = re.compile(rf"(?<![\w.])result{_PATH}")
 _STEPS = re.compile(rf"(?<![\w.])steps(?:\.([A-Za-z_]\w*)|\[\s*['\"]([^'\"]+)['\"]\s*\]){_PATH}")
 _INPUTS = re.compile(rf"(?<![\w.])inputs{_PATH}")
 
-Path = tuple[str, ...]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
@@ -48,9 +50,14 @@ class Found:
     path: tuple[str, ...]
 
 
-def outcome_walks(spec: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]]) -> dict[str, Found]:
-    """Return outcome -> the first walk found that ends so, for as many outcomes as bounded work finds."""
-    options = _options(spec)
+def outcome_walks(
+    spec: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]], closure: Mapping[Name, Procedure]
+) -> dict[str, Found]:
+    """Return outcome -> the first walk found that ends so, for as many outcomes as bounded work finds.
+
+    Of what is in ``closure`` no result is scripted that it could not return, and no call is made that it refuses.
+    """
+    options = _options(spec, closure)
     wanted = {step["end"]["outcome"] for step in spec["steps"] if step.get("end") is not None}
     found: dict[str, Found] = {}
     waiting: deque[tuple[int, ...]] = deque([()])
@@ -59,7 +66,7 @@ def outcome_walks(spec: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]]) 
         prefix = waiting.popleft()
         script = _Script(options, prefix[1:])
         first = prefix[0] if prefix else 0
-        outcome, path = _ending(spec, inputs[first], script)
+        outcome, path = _ending(spec, inputs[first], script, closure)
         walks, steps = walks + 1, steps + script.asked
         if outcome is not None and outcome not in found:
             found[outcome] = Found(inputs=inputs[first], given=dict(script.results), path=path)
@@ -71,7 +78,7 @@ def outcome_walks(spec: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]]) 
 
 
 def _ending(
-    spec: Mapping[str, Any], inputs: Mapping[str, Any], script: Mapping[str, Any]
+    spec: Mapping[str, Any], inputs: Mapping[str, Any], script: _Script, closure: Mapping[Name, Procedure]
 ) -> tuple[str | None, tuple[str, ...]]:
     filled = fill_defaults(spec.get("inputs") or {}, inputs)
     if check_inputs(spec, filled):
@@ -79,6 +86,8 @@ def _ending(
     try:
         walked = walk(spec, filled, script)
     except Faulty:
+        return None, ()
+    if refused_calls(walked.calls, closure) or impossible_results(spec, script.results, closure):
         return None, ()
     return walked.outcome, tuple(walked.path)
 
@@ -147,13 +156,13 @@ def input_variants(
     variants: list[Mapping[str, Any]] = [inputs]
     for path, tries in values.items():
         for value in tries:
-            changed = _put(inputs, path, value)
+            changed = put(inputs, path, value)
             if path and changed not in variants and validator.is_valid(fill_defaults(schema, changed)):
                 variants.append(changed)
     return tuple(variants[:MAX_OPTIONS])
 
 
-def _options(spec: Mapping[str, Any]) -> dict[str, list[Any]]:
+def _options(spec: Mapping[str, Any], closure: Mapping[Name, Procedure]) -> dict[str, list[Any]]:
     """Return what to try as the result of each step that makes a call."""
     values: dict[str, dict[Path, list[Any]]] = {step["id"]: {} for step in spec["steps"] if step.get("end") is None}
     for owner, text in _branches(spec):
@@ -164,22 +173,26 @@ def _options(spec: Mapping[str, Any]) -> dict[str, list[Any]]:
             if name in values:
                 values[name].setdefault(path, []).extend(_tries(clause))
     prompts = {step["id"] for step in spec["steps"] if step.get("prompt") is not None}
-    return {step: _results(paths, "an answer" if step in prompts else {}) for step, paths in values.items()}
+    callees = {step["id"]: called_by(step, closure) for step in spec["steps"]}
+    return {
+        step: possible_results(_results(paths, "an answer" if step in prompts else {}), callees[step])
+        for step, paths in values.items()
+    }
 
 
 def _results(paths: Mapping[Path, list[Any]], plain: Any) -> list[Any]:
     deep = {path: values for path, values in paths.items() if path}
     made: list[Any] = [] if deep else [plain]
     if deep:
-        choices = [_unique(values or [True]) for values in deep.values()]
+        choices = [unique(values or [True]) for values in deep.values()]
         for values in itertools.islice(_fewest_first(choices), MAX_OPTIONS):
             result: Any = {}
             for path, value in sorted(zip(deep, values, strict=True), key=lambda item: len(item[0])):
-                result = _put(result, path, value)
+                result = put(result, path, value)
             made.append(result)
     made += paths.get((), [])
     made.insert(2, {})  # for has(): nothing at all is there
-    return _unique(made)[:MAX_OPTIONS]
+    return unique(made)[:MAX_OPTIONS]
 
 
 def _fewest_first(choices: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
@@ -227,18 +240,3 @@ def _tries(clause: str) -> list[Any]:
     around = [value for number in numbers for value in (number, number + 1, number - 1)]
     many = [["an item"], []] if re.search(r"\bsize\(|\bin\b|\.(exists|all|map|filter)\(", bare) else []
     return [*strings, *many, *around, True, False, *([""] if strings else [])]
-
-
-def _put(value: Any, path: Path, new: Any) -> Any:
-    if not path:
-        return new
-    held = dict(value) if isinstance(value, Mapping) else {}
-    held[path[0]] = _put(held.get(path[0]), path[1:], new)
-    return held
-
-
-def _unique(values: Sequence[Any]) -> list[Any]:
-    kept: dict[str, Any] = {}
-    for value in values:
-        kept.setdefault(json.dumps(value, sort_keys=True), value)
-    return list(kept.values())

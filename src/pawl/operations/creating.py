@@ -11,8 +11,10 @@ from pawl.ids import Name, parse_name
 from pawl.io.dump import yaml_bytes
 from pawl.io.files import create
 from pawl.io.strict_yaml import load
+from pawl.operations.requirements import required
 from pawl.operations.session import Report
 from pawl.operations.sources import read_sources
+from pawl.operations.world import read_world
 from pawl.policy.globs import glob_matches
 from pawl.policy.starter import DEFAULT_POLICY_TEXT, policy_starter
 from pawl.problems import Problem
@@ -85,6 +87,7 @@ def _new_suites(workspace: Workspace, pattern: str) -> Report:
         raise NotFoundError(
             f"no procedure here fits {pattern}", code="name-unknown", hint="pawl check lists what is read"
         )
+    catalog = read_world(workspace).catalog
     written: list[Path] = []
     problems: list[Problem] = []
     for name in names:
@@ -95,7 +98,8 @@ def _new_suites(workspace: Workspace, pattern: str) -> Report:
             problems.append(Problem(code="suite-exists", severity="note", message=message))
             continue
         try:
-            suite = starter_suite(sources.procedures[name].value)
+            procedure = sources.procedures[name].value
+            suite = starter_suite(procedure, required(procedure, sources, catalog, workspace))
         except Faulty as error:
             problems += (
                 Problem(code=fault.code, message=f"{name}: {fault.message}", hint=fault.hint) for fault in error.faults

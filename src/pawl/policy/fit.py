@@ -4,6 +4,7 @@
   What is pinned together already is not judged anew: leaving a live version that does not fit is never blocked, and
   neither is moving something beside it.
 - A rollback to versions that were live together on this channel before is warned of and not refused: then they served.
+  Doubts about these are not told again.
 - An audit warns of what is live and does not fit; it breaks no rule. Doubts were told when it came in.
 """
 
@@ -104,6 +105,8 @@ def _status(
     if _together_now(state, pins, parties):
         return None
     known = action == "rollback" and _together_before(state, pins, parties)
+    if known and not certain:
+        return None
     return "failed" if certain and not known else "warning"
 
 
