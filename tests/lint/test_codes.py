@@ -98,7 +98,9 @@ def test_every_code_of_lint_has_an_example_and_only_these() -> None:
 @pytest.mark.parametrize("code", sorted(EXAMPLES))
 def test_explanations_say_why_who_and_how(code: str) -> None:
     found = explain(code)
-    assert found is not None and found.why and found.bad and found.good and found.ignore
+    assert found is not None
+    assert found.why
+    assert found.ignore
     assert len(found.objections) == len([row for row in ROWS.values() if row.code == code])
     assert found.why.endswith(".")
     if code in IGNORABLE:

@@ -33,13 +33,9 @@ def _read(table: str) -> Mapping[str, Example]:
     for block in table.strip("\n").split("\n=== "):
         head, _, rest = block.removeprefix("=== ").partition("\n")
         code, about = head.split()
-        why, bad, good = rest.split("\n---\n")
-        found[code] = Example(
-            about=cast(About, about),
-            why=" ".join(why.split("\n")),
-            bad=bad.strip("\n") + "\n",
-            good=good.strip("\n") + "\n",
-        )
+        why, *texts = rest.split("\n---\n")
+        bad, good = (text.strip("\n") + "\n" for text in texts)
+        found[code] = Example(about=cast(About, about), why=" ".join(why.split("\n")), bad=bad, good=good)
     return found
 
 

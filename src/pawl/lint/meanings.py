@@ -168,8 +168,13 @@ approval-needed | fewer people have approved this version than a rule wants (8)
 soak-short | not live on another channel for as long as a rule wants (3)
 frozen | the channel stands still, by a rule or by an intervention (7)
 step-too-large | a larger step from what is pinned than a rule allows (3)
+rule-waived, tests-waived | a rule says no, or there are fewer tests, and somebody waived that for a time (told, no
+  refusal)
+freeze-spares | a freeze is in force and does not hold this
 withdrawn-refused | something in the closure is withdrawn, and a rule refuses that (7)
-consistent-set, no-consistent-set | which set would move together (note)
+consistent-set | what moves along with `--with-requirements`, each with its reason, or would (note)
+no-consistent-set | no set of versions meets every requirement (3 with `--with-requirements`); its reasons are
+  warnings, or notes where a set was not asked for
 no-target | no earlier version can be live now
 target-skipped, way-out | what a rollback passed over, and what to do (note)
 rejected | rejected or rolled back on this channel (7)

@@ -40,7 +40,7 @@ def prompt_faults(prompt: Procedure, counter: Counter) -> Iterator[Fault]:
             hint = "write the content with |- or in quotes"
             yield Fault(code="prompt-trailing-space", message=_TRAILING, at=at, hint=hint)
         if not fixed.blank:
-            yield from _trailing_blanks(content, at)
+            yield from _trailing_blanks(content.rstrip() if trailing else content, at)
         if kind == "simple":
             yield from _foreign_syntax(content, declared, at)
     yield from _budget(spec, always, counter)

@@ -23,9 +23,14 @@ from pawl.problems import Fault, Place
 MAX_FOUND = 20
 MAX_TURNS = 32
 """Names of secrets that are looked at in one window."""
-WINDOW, OVERLAP = 2_000, 1_000
+SHORTEST = 7
+"""Characters of the shortest text that any format fits: ``://a:b@``."""
+WINDOW, KEYWORD_WINDOW = 2_000, 400
+"""Characters that one pattern meets at once; the next window begins in the middle of one."""
 _KEY_BODY = re.compile(r"[A-Za-z0-9+/=]{32}")
 _KEY_NEAR = 400
+_NAME = re.compile(r"[\w.-]{1,64}")
+MAX_VALUE = 200
 _VALUE_WORDS = frozenset({"default", "const", "example", "examples", "enum", "value"})
 _NO_NAMES = frozenset({"description", "title", "summary", "changes", "message", "content", "$comment"})
 
@@ -33,8 +38,12 @@ _NO_NAMES = frozenset({"description", "title", "summary", "changes", "message", 
 def secret_faults(document: Mapping[str, Any]) -> Iterator[Fault]:
     """Yield a fault for each secret in a document, at most ``MAX_FOUND``."""
     left = MAX_FOUND
-    for at, text in _texts(document):
-        for kind, line in dict.fromkeys((*_found(text), *_named(at, text))):
+    texts = list(_texts(document))
+    together = "\n".join(text for _, text in texts)
+    marked = may_hold_secret(together, together.casefold())
+    for at, text in texts:
+        found = _found(text) if marked and len(text) >= SHORTEST else ()
+        for kind, line in dict.fromkeys((*found, *_named(at, text))):
             where = f" in its line {line}" if "\n" in text else ""
             message = f"this text seems to hold a secret{where}: {kind}; what is published cannot be taken back"
             hint = "take it out and replace the key where it was issued; pass secrets at run time"
@@ -45,7 +54,7 @@ def secret_faults(document: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def _texts(document: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
-    """Yield each text with its place; keys have the place of their mapping, so that no place holds a secret."""
+    """Yield each text with its place; a key has the place of its mapping."""
     waiting: list[tuple[Place, Any]] = [((), document)]
     while waiting:
         at, value = waiting.pop()
@@ -63,29 +72,38 @@ def _found(text: str) -> Iterator[tuple[str, int]]:
     if not may_hold_secret(text, folded):
         return
     for number, line in enumerate(text.split("\n"), start=1):
-        for window in _windows(line):
+        for window in _windows(line, WINDOW):
             yield from ((kind, number) for kind in _kinds(window))
     yield from _private_keys(text)
 
 
-def _windows(line: str) -> Iterator[str]:
-    if len(line) <= WINDOW:
+def _windows(line: str, size: int) -> Iterator[str]:
+    if len(line) <= size:
         yield line
         return
-    for start in range(0, len(line) - OVERLAP, WINDOW - OVERLAP):
-        yield line[start : start + WINDOW]
+    for start in range(0, len(line) - size // 2, size // 2):
+        yield line[start : start + size]
 
 
 def _kinds(window: str) -> Iterator[str]:
     folded = window.casefold()
+    known = [*_own(window), *_plugins(window, folded)]
+    yield from known
+    parts = _windows(window, KEYWORD_WINDOW) if not known else ()
+    if any(has_keyword(part.casefold()) and _assigned(part) for part in parts):
+        yield "Secret Keyword"
+
+
+def _own(window: str) -> Iterator[str]:
     for kind, (mark, pattern) in OWN.items():
         if mark in window and any(not is_placeholder(match.group()) for match in pattern.finditer(window)):
             yield kind
+
+
+def _plugins(window: str, folded: str) -> Iterator[str]:
     for plugin in PLUGINS:
         if plugin.module != "private_key" and plugin.marked(window, folded):
             yield from _asked(_detector(plugin.module, plugin.detector), window)
-    if has_keyword(folded) and _assigned(window):
-        yield "Secret Keyword"
 
 
 @lru_cache(maxsize=64)
@@ -105,11 +123,10 @@ def _asked(detector: Any, window: str) -> Iterator[str]:
 
 def _is_secret(match: re.Match[str], window: str) -> bool:
     """Return whether a match stands for itself: no placeholder, and not a part of a longer run of letters."""
-    value = match.group(match.lastindex or 0) or match.group()
-    whole = value if len(value) > 4 else match.group()
+    value = match.group(1) if match.group().startswith("://") else match.group()
     before = window[match.start() - 1 : match.start()] if match.start() else ""
     inside = match.group()[:1].isalnum() and before.isalnum()
-    return not (inside or is_placeholder(whole) or is_plain_word(whole))
+    return not (inside or is_placeholder(value) or is_plain_word(value))
 
 
 def _assigned(window: str) -> bool:
@@ -140,9 +157,10 @@ def _is_value(value: str, *, quoted: bool) -> bool:
 
 def _named(at: Place, text: str) -> Iterator[tuple[str, int]]:
     """A value under a key such as ``password``, or the default of a property of that name."""
-    names = [part for part in at if isinstance(part, str) and part not in _VALUE_WORDS]
-    name = names[-1] if names else ""
-    if len(text) > 200 or "\n" in text or name in _NO_NAMES or not any(stem in name.casefold() for stem in STEMS):
+    name = next((part for part in reversed(at) if isinstance(part, str) and part not in _VALUE_WORDS), "")
+    if name in _NO_NAMES or not any(stem in name.casefold() for stem in STEMS):
+        return
+    if len(text) > MAX_VALUE or "\n" in text or not _NAME.fullmatch(name):
         return
     if has_keyword(f"{name}: ".casefold()) and _assigned(f'{name}: "{text}"'):
         yield "Secret Keyword", 1
