@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from cli.reports_data import change, problem, report, row, suite, tally
 from pawl.cli.reports import MAX_RESULTS, github, junit, sarif
+from pawl.lint.codes import CODES
 from pawl.operations.session import Report
 from support import Shop, in_process
 
@@ -205,10 +206,11 @@ def test_results_rules_and_places() -> None:
     assert second["locations"][0]["physicalLocation"] == {
         "artifactLocation": {"uri": "HEAD%3Aa%20b/%C3%BC.yaml", "uriBaseId": "%SRCROOT%"}
     }
-    assert [rule["shortDescription"]["text"] for rule in run["tool"]["driver"]["rules"]] == [
-        "Bump too small",
-        "Owner missing",
-    ]
+    rules = {rule["id"]: rule for rule in run["tool"]["driver"]["rules"]}
+    assert {name: rule["shortDescription"]["text"] for name, rule in rules.items()} == {
+        name: CODES[name].means for name in ("bump-too-small", "owner-missing")
+    }
+    assert rules["owner-missing"]["help"]["text"].startswith("owner-missing: ")
     assert run["invocations"] == [{"executionSuccessful": True, "exitCode": 1, "toolExecutionNotifications": []}]
 
 

@@ -18,6 +18,7 @@ from pawl._version import __version__
 from pawl.cli.markdown import markdown
 from pawl.cli.output import clean
 from pawl.cli.text_diff import cut
+from pawl.lint.codes import explain
 from pawl.operations.session import Report
 from pawl.problems import Problem
 
@@ -201,12 +202,11 @@ def sarif(command: str, report: Report) -> str:
 
 
 def _rule(name: str, first: Problem) -> dict[str, Any]:
-    words = name.replace("-", " ").capitalize()
-    help_text = _with_hint(f"{words}. docs/problems.md says what the code means.", first.hint)
+    known = explain(name)
     return {
         "id": name,
-        "shortDescription": {"text": words},
-        "help": {"text": help_text},
+        "shortDescription": {"text": known.means if known else name.replace("-", " ").capitalize()},
+        "help": {"text": known.text() if known else f"pawl check --explain {name}"},
         "defaultConfiguration": {"level": first.severity},
     }
 
