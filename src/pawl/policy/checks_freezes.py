@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pawl.ids import Name, Ref
 from pawl.policy.facts import Facts
 from pawl.policy.kind_freeze import spared
-from pawl.policy.leaving import why_leave
+from pawl.policy.leaving import Leaving
 from pawl.policy.situation import Situation
 from pawl.policy.verdict import WITHHELD, Finding
 from pawl.registry.channels_grants import Freeze
@@ -20,19 +20,20 @@ from pawl.registry.closure import Closure
 
 def freeze_findings(situation: Situation, closures: Mapping[Name, Closure]) -> Iterator[Finding]:
     """Yield what each freeze in force says of each procedure that the move touches."""
+    leaving = Leaving(situation)
     for freeze in situation.state.freezes.values():
         if situation.action not in freeze.actions or (freeze.until is not None and freeze.until <= situation.at):
             continue
         for name, closure in closures.items():
-            yield _finding(situation, freeze, name, closure)
+            yield _finding(situation, freeze, name, closure, leaving)
 
 
-def _finding(situation: Situation, freeze: Freeze, name: Name, closure: Closure) -> Finding:
+def _finding(situation: Situation, freeze: Freeze, name: Name, closure: Closure, leaving: Leaving) -> Finding:
     channel = situation.state.channel
     subject = str(Ref(name, closure.root.version))
     until = f" until {freeze.until}" if freeze.until else ""
     said = f"{channel} is frozen{until} by {freeze.by} since {freeze.at}: {freeze.reason}"
-    why = _excepted(situation, freeze, name, closure)
+    why = _excepted(situation, freeze, name, closure, leaving)
     if why is not None:
         message = f"{said}; {why}"
         return Finding(
@@ -49,11 +50,11 @@ def _finding(situation: Situation, freeze: Freeze, name: Name, closure: Closure)
     )
 
 
-def _excepted(situation: Situation, freeze: Freeze, name: Name, closure: Closure) -> str | None:
+def _excepted(situation: Situation, freeze: Freeze, name: Name, closure: Closure, leaving: Leaving) -> str | None:
     document = situation.documents.get(closure.root.digest) or {}
     facts = Facts(roles=situation.roles, requester=situation.requester)
     why = spared(freeze.spares, name=name, labels=document.get("labels"), facts=facts)
     if why is not None:
         return why
-    leaving = why_leave(situation, name, closure)
-    return f"what is live must not stay: {leaving}" if leaving else None
+    left = leaving.why(name, closure)
+    return f"what is live must not stay: {left}" if left else None

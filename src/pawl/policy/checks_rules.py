@@ -16,6 +16,7 @@ from pawl.ids import Name, Ref
 from pawl.policy.context import RuleContext, RuleKind, RuleOutcome
 from pawl.policy.gathering import facts_of
 from pawl.policy.kinds import RULE_KINDS
+from pawl.policy.leaving import Leaving
 from pawl.policy.rules import Rule, evaluate_rule
 from pawl.policy.situation import Situation
 from pawl.policy.verdict import REFUSED, Finding, Status
@@ -28,11 +29,12 @@ def rule_findings(situation: Situation, closures: Mapping[Name, Closure]) -> Ite
     if situation.action == "remove":
         return
     asked = [rule for rule in situation.rules if _why_not_asked(rule, situation) is None]
-    contexts = {name: _subject(situation, name, closure, asked) for name, closure in closures.items()} if asked else {}
+    leaving = Leaving(situation)
+    subjects = [_subject(situation, name, closure, asked, leaving) for name, closure in closures.items() if asked]
     for rule in situation.rules:
         why = _why_not_asked(rule, situation)
         if why is None:
-            for subject in contexts.values():
+            for subject in subjects:
                 yield _rule(situation, rule, subject)
         elif situation.detail:
             for closure in closures.values():
@@ -62,7 +64,7 @@ def _why_not_asked(rule: Rule, situation: Situation) -> str | None:
     return None
 
 
-def _subject(situation: Situation, name: Name, closure: Closure, rules: list[Rule]) -> _Subject:
+def _subject(situation: Situation, name: Name, closure: Closure, rules: list[Rule], leaving: Leaving) -> _Subject:
     members = [situation.documents.get(member.digest) for member in closure.members]
     known = tuple(member for member in members if member is not None)
     document = situation.documents.get(closure.root.digest)
@@ -77,7 +79,7 @@ def _subject(situation: Situation, name: Name, closure: Closure, rules: list[Rul
             actor=situation.acting,
             current=situation.documents.get(pin.digest) if pin else None,
             now=situation.now,
-            facts=facts_of(situation, name, closure, rules),
+            facts=facts_of(situation, name, closure, rules, leaving),
             detail=situation.detail,
         )
     return _Subject(closure=closure, context=context)

@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping
 
 from pawl.ids import Name, Ref
 from pawl.policy.facts import ApprovalFact, Facts, ResultFact, Stay, roles_of
-from pawl.policy.leaving import why_leave, withdrawn_in
+from pawl.policy.leaving import Leaving, withdrawn_in
 from pawl.policy.rules import Rule
 from pawl.policy.situation import Situation
 from pawl.registry.channels_grants import Approval, Identity
 from pawl.registry.closure import Closure
 
 
-def facts_of(situation: Situation, name: Name, closure: Closure, rules: Collection[Rule]) -> Facts:
+def facts_of(situation: Situation, name: Name, closure: Closure, rules: Collection[Rule], leaving: Leaving) -> Facts:
     """Return what is known of ``name`` for ``rules``."""
     kinds = {rule.kind for rule in rules}
     pin = situation.state.pins.get(name)
@@ -28,7 +28,7 @@ def facts_of(situation: Situation, name: Name, closure: Closure, rules: Collecti
         stays=_stays(situation, closure, rules) if "soak" in kinds else None,
         results=_results(situation, name) if "evidence" in kinds else None,
         withdrawn=withdrawn_in(situation, closure) if "withdrawn" in kinds else None,
-        leaving=why_leave(situation, name, closure) if "freeze" in kinds else "",
+        leaving=leaving.why(name, closure) if "freeze" in kinds else "",
     )
 
 

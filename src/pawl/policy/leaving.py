@@ -5,7 +5,7 @@
   not, or whoever wanted to pass a freeze would only have to halt something first.
 - A rollback moves as one: where one of its names is left for such a reason, none of it is held. A promotion is free
   for the very name, and for what changes only because it requires that name.
-- What cannot be evaluated is no reason to leave.
+- A pin whose documents are not all known gives no reason to leave.
 """
 
 from __future__ import annotations
@@ -24,15 +24,28 @@ _KINDS = frozenset({"require", "withdrawn"})
 """Kinds of rules that say something of what is live."""
 
 
-def why_leave(situation: Situation, name: Name, closure: Closure) -> str:
-    """Return why the move of ``name`` leaves something that must not stay; empty where it does not."""
-    if situation.action == "rollback":
-        names = tuple(situation.moves)
-    elif name in situation.moves:
-        names = (name,)
-    else:
-        names = tuple(member.name for member in closure.members if member.name in situation.moves)
-    return next((why for left in names for why in _reasons(situation, left)), "")
+class Leaving:
+    """Answers for one situation, each live pin asked once."""
+
+    def __init__(self, situation: Situation) -> None:
+        self._situation = situation
+        self._known: dict[Name, str] = {}
+
+    def why(self, name: Name, closure: Closure) -> str:
+        """Return why the move of ``name`` leaves something that must not stay; empty where it does not."""
+        moves = self._situation.moves
+        if self._situation.action == "rollback":
+            names = tuple(moves)
+        elif name in moves:
+            names = (name,)
+        else:
+            names = tuple(member.name for member in closure.members if member.name in moves)
+        return next((why for left in names if (why := self._of(left))), "")
+
+    def _of(self, name: Name) -> str:
+        if name not in self._known:
+            self._known[name] = next(_reasons(self._situation, name), "")
+        return self._known[name]
 
 
 def _reasons(situation: Situation, name: Name) -> Iterator[str]:
@@ -71,7 +84,7 @@ def _breaks(situation: Situation, rule: Rule, closure: Closure, withdrawn: tuple
         now=situation.now,
         facts=Facts(withdrawn=withdrawn),
     )
-    if evaluate_rule(rule, context).outcome != "failed":
+    if evaluate_rule(rule, context).outcome in {"passed", "not-applicable"}:
         return False
     root = closure.root
     wanted = Wanted(
