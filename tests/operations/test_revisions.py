@@ -10,7 +10,7 @@ import pytest
 
 from pawl.errors import IntegrityError, InvalidError, NotFoundError, PawlError
 from pawl.ids import Name, Ref, parse_version
-from pawl.operations.revisions import Revision, at_revision
+from pawl.operations.revisions import Revision, at_revision, folder_in_git
 from pawl.workspace import Workspace
 from support import Shop, git
 
@@ -77,6 +77,7 @@ def test_a_workspace_may_be_a_subfolder(tmp_path: Path, shop: Shop) -> None:
     revision = at(moved, "HEAD")
     assert version_of(revision, DRAFT) == "1.0.0"
     assert revision.changed_paths() == ("procedures/new one.yaml", FILE)
+    assert folder_in_git(Workspace(inner)) == "teams/shöp"
 
 
 def test_changed_paths_are_those_of_the_work_tree(shop: Shop) -> None:
@@ -220,6 +221,7 @@ def test_histories_without_a_common_commit(shop: Shop) -> None:
 
 def test_without_git_there_is_no_revision(plain_shop: Shop) -> None:
     assert problem_of(lambda: at(plain_shop, "HEAD"), NotFoundError)[0] == "no-repository"
+    assert folder_in_git(Workspace(plain_shop.root)) == ""
 
 
 def damage_record(shop: Shop) -> None:

@@ -174,6 +174,18 @@ def at_revision(workspace: Workspace, ref: str, *, fork: bool = False) -> Revisi
     return Revision(workspace=workspace, repository=repository, ref=ref, tip=tip, commit=commit, files=files)
 
 
+def folder_in_git(workspace: Workspace) -> str:
+    """Return the folder of a workspace in its repository, for reports that name files from there; empty at its root.
+
+    It is empty too where there is no Git that answers: then no report is read against a repository either.
+    """
+    try:
+        repository = git.find(workspace.root)
+    except PawlError:
+        return ""
+    return _prefix(workspace, repository).rstrip("/") if repository else ""
+
+
 def _parted(repository: git.Repository, ref: str, tip: str) -> str:
     head = repository.head()
     found = repository.merge_base(tip, head) if head else None
