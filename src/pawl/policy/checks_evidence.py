@@ -42,7 +42,8 @@ def evidence_findings(situation: Situation, closures: Mapping[Name, Closure]) ->
                 message = f"suite {suite.suite} passed on {subject} ({suite.cases} cases, {suite.reason})"
                 yield _evidence_finding(subject, "passed", "evidence-passed", message)
             else:
-                outcome = suite.outcome or "missing"
+                # a pass of no cases is no pass
+                outcome = "inconclusive" if suite.outcome == "passed" else suite.outcome or "missing"
                 message = f"suite {suite.suite} on {subject}: {outcome}: {suite.reason}"
                 yield _evidence_finding(subject, "failed", f"evidence-{outcome}", message, hint=f"pawl test {subject}")
 

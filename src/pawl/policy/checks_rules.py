@@ -137,7 +137,7 @@ def _no(situation: Situation, rule: Rule, subject: _Subject, kind: RuleKind, out
     waived = find_waiver(waivers, wanted, terms, people=situation.people, now=situation.now)
     if waived.waiver is not None:
         words = waiver_words(waived.waiver, terms, people=situation.people, now=situation.now)
-        message = f"{found.message}; {words}"
+        message = f"{found.message.removesuffix('.')}; {words}"
         return replace(
             found, status="waived", code="rule-waived", message=message, hint=None, waiver=waived.waiver.serial
         )
