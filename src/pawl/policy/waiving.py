@@ -128,7 +128,7 @@ def _objections(waiver: Waiver, terms: WaiverTerms | None, people: People | None
 
 def _unreviewed(waiver: Waiver, terms: WaiverTerms, people: People | None, now: datetime) -> Iterator[str]:
     """Yield why a waiver that nobody approved does not count all the same."""
-    if not waiver.break_glass or waiver.review_by is None:
+    if waiver.review_by is None:
         yield f"nobody else has approved it{_wanting(terms)}"
         return
     if terms.break_glass is None:

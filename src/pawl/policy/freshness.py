@@ -1,0 +1,25 @@
+"""How fresh results must be, so that whoever gathers them runs again what a rule would find too old."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from pawl.policy.kind_evidence import read_evidence
+from pawl.policy.rules import Rule, matches
+
+
+def longest_age(
+    rules: Iterable[Rule], *, procedure: Mapping[str, Any], channel: str, action: str, now: datetime
+) -> timedelta | None:
+    """Return the age from which on a result is too old for some rule that is asked; ``None`` where no rule says.
+
+    On the way back no rule says: there, no age is asked.
+    """
+    ages = []
+    for rule in rules:
+        demand = read_evidence(rule.body)[0] if rule.kind == "evidence" and action == "promote" else None
+        if demand and matches(rule, procedure=procedure, channel=channel, action=action, now=now).applies:
+            ages.append(demand.max_age)
+    return min(ages, default=None)
