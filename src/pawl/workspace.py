@@ -119,7 +119,9 @@ class Workspace:
 
     def relative(self, path: Path) -> str:
         """Return a path as people write it: from the root, with forward slashes."""
-        return path.relative_to(self.root).as_posix()
+        root, text = f"{self.root}/", str(path)
+        # asked for every file of a workspace, and pathlib takes its time
+        return text[len(root) :] if text.startswith(root) else path.relative_to(self.root).as_posix()
 
     def sources(self, folder: Path) -> Iterator[Path]:
         """Yield every file and symbolic link below a source folder in a stable order; hidden ones are passed over.
@@ -151,11 +153,15 @@ class Workspace:
     def frozen_refs(self) -> Iterator[tuple[Ref | None, Path]]:
         """Yield every file under registry/versions/ with the version that it is a copy of, if its place says one."""
         for path in self.sources(self.versions):
-            name, _, file = path.relative_to(self.versions).as_posix().rpartition("/")
-            try:
-                yield parse_ref(f"{name}@{file.removesuffix('.yaml')}"), path
-            except ValueError:
-                yield None, path
+            yield self.frozen_ref(self.relative(path)), path
+
+    def frozen_ref(self, where: str) -> Ref | None:
+        """Return the version whose frozen copy belongs at a path from the root, or None."""
+        name, _, file = where.removeprefix("registry/versions/").rpartition("/")
+        try:
+            return parse_ref(f"{name}@{file.removesuffix('.yaml')}")
+        except ValueError:
+            return None
 
     # Journals and what they say
 

@@ -1,4 +1,4 @@
-"""Check on a pull request: what is tested, what is compared with what, what channels would say, what was tampered with."""
+"""Check on a pull request: what is tested and compared, what channels would say, what was tampered with."""
 
 from __future__ import annotations
 

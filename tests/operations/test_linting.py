@@ -67,7 +67,8 @@ def test_a_listed_profile_makes_errors(plain_shop: Shop) -> None:
     assert plain_shop.codes(plain_shop.pawl("publish", code=1)) == ["tool-description-long"]
     settings(
         plain_shop,
-        '  profiles: [openai]\n  ignores: [{code: tool-description-long, files: "procedures/shop/*", reason: "Our host."}]\n',
+        "  profiles: [openai]\n"
+        '  ignores: [{code: tool-description-long, files: "procedures/shop/*", reason: "Our host."}]\n',
     )
     answer = plain_shop.pawl("check")
     assert answer["ignored"] == [{"code": "tool-description-long", "path": path, "reason": "Our host."}]
@@ -181,9 +182,7 @@ def test_a_published_version_is_called_where_the_work_tree_is_out_of_range(plain
 
 def test_a_scripted_result_that_no_tool_gives_is_a_fault_of_the_suite(plain_shop: Shop) -> None:
     plain_shop.second()
-    plain_shop.edit(
-        "conformance/refund.yaml", ("{eligible: true}", "{eligible: true, reason: 5}")
-    )
+    plain_shop.edit("conformance/refund.yaml", ("{eligible: true}", "{eligible: true, reason: 5}"))
     answer = plain_shop.pawl("check", code=1)
     assert "case-errored" in plain_shop.codes(answer)
     assert "case-errored" in plain_shop.codes(plain_shop.pawl("test", "refund", code=1))

@@ -82,11 +82,16 @@ def read_suite(document: Any) -> Suite:
         raise Faulty(
             (Fault(code="suite-invalid", message=f"the suite has no canonical JSON form: {error}"),)
         ) from error
+    return suite_of(document, digest)
+
+
+def suite_of(document: Mapping[str, Any], digest: Digest) -> Suite:
+    """Return the suite in a document that was found valid, with its digest."""
     return Suite(
-        name=Name(read.suite),
-        about=Name(read.about),
-        versions=read.versions if "versions" in read.model_fields_set else None,
-        cases=tuple(map(_case, read.cases)),
+        name=Name(document["suite"]),
+        about=Name(document["about"]),
+        versions=document.get("versions"),
+        cases=tuple(map(_case, document["cases"])),
         document=document,
         digest=digest,
     )
@@ -187,27 +192,26 @@ _FIELDS = {
 }
 
 
-def _case(read: CaseDocument) -> Case:
+def _case(stated: Mapping[str, Any]) -> Case:
     return Case(
-        id=read.id,
-        assertions=tuple(map(_assertion, read.expectations)),
-        inputs=read.inputs if "inputs" in read.model_fields_set else None,
-        given=read.given if "given" in read.model_fields_set else None,
-        call=_stated(read, "call"),
-        answer=_stated(read, "answer"),
+        id=stated["id"],
+        assertions=tuple(map(_assertion, stated["assert"])),
+        inputs=stated.get("inputs"),
+        given=stated.get("given"),
+        call=stated.get("call", ABSENT),
+        answer=stated.get("answer", ABSENT),
     )
 
 
-def _assertion(read: AssertionDocument) -> Assertion:
-    bare, negated = split(read.type)
-    stated = read.model_fields_set
+def _assertion(stated: Mapping[str, Any]) -> Assertion:
+    bare, negated = split(stated["type"])
     return Assertion(
         type=bare,
         negated=negated,
-        value=_stated(read, "value"),
-        threshold=read.threshold if "threshold" in stated else None,
-        role=read.role if "role" in stated else None,
-        message=read.message if "message" in stated else None,
+        value=stated.get("value", ABSENT),
+        threshold=stated.get("threshold"),
+        role=stated.get("role"),
+        message=stated.get("message"),
     )
 
 

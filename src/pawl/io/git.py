@@ -181,6 +181,12 @@ class Repository:
         ]
         return tuple(sorted({os.fsdecode(file) for done in found for file in done.stdout.split(_NUL) if file}))
 
+    def holds_like(self, folder: Path, name: str) -> bool:
+        """Whether the last commit has something named ``name`` in ``folder``, in capitals or not."""
+        self._relative(folder)
+        done = run(folder, "ls-tree", "-z", "--name-only", "HEAD", answers=(0, 128))
+        return name.casefold() in {os.fsdecode(entry).casefold() for entry in done.stdout.split(_NUL)}
+
     def close(self) -> None:
         """End the process that is kept for reading; reading again starts another."""
         if self._objects is not None:

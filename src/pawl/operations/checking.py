@@ -25,6 +25,7 @@ from pawl.operations.requirements import misfit_problems
 from pawl.operations.revisions import Revision, at_revision
 from pawl.operations.scope import Scope, since, whole
 from pawl.operations.session import Report, Session
+from pawl.operations.source_cache import open_cache
 from pawl.operations.sources import Sources, read_sources
 from pawl.operations.tampering import tampered
 from pawl.operations.testing import Ran, report, results_data, run_all, suite_problems, work_tree_runs
@@ -38,17 +39,20 @@ def check(session: Session, base: str | None = None, *, everything: bool = False
 
     ``base`` is a Git revision to compare with; ``everything`` runs every suite nevertheless.
     """
-    sources = read_sources(session.workspace)
+    known = open_cache(session.workspace)
+    sources = read_sources(session.workspace, known)
+    known.save(session.workspace)
     revision = at_revision(session.workspace, base, fork=True) if base is not None else None
     try:
         world = read_world(session.workspace)
         ground = _ground(session, world, revision)
-        broken = tampered(session, world, revision)
+        paths = frozenset(revision.changed_paths()) if revision else frozenset()
+        broken = tampered(session, world, revision, paths)
     except IntegrityError as error:
         return _damaged(sources, error.problems)
     if any(problem.severity == "error" for problem in broken):
         return _damaged(sources, broken)
-    scope = since(revision, sources, everything=everything) if revision else whole(sources)
+    scope = since(revision, paths, sources, everything=everything) if revision else whole(sources)
     every = tuple(sources.procedures.values())
     selection = select(every, ground)
     runs = [run for run in work_tree_runs(sources) if run.suite.about in scope.tested]
@@ -139,7 +143,7 @@ def _untested(scope: Scope, sources: Sources) -> Iterable[Problem]:
 
 
 def _suite_hint(sources: Sources, name: Name) -> str:
-    about = [source for source in sources.suites.values() if source.value.about == name]
+    about = sources.suites_about(name)
     if about:
         return f"{about[0].path} is about it, for versions {about[0].value.versions} only"
     return f"pawl new suite {name} writes a starter"

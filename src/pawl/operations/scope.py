@@ -50,13 +50,12 @@ def whole(sources: Sources) -> Scope:
     return Scope(revision=None, changed={}, linted=every, tested=every)
 
 
-def since(revision: Revision, sources: Sources, *, everything: bool) -> Scope:
-    """Return what differs from ``revision``; ``everything`` tests all of it nevertheless."""
+def since(revision: Revision, paths: frozenset[str], sources: Sources, *, everything: bool) -> Scope:
+    """Return what differs from ``revision``; ``paths`` are its changed files, ``everything`` tests all nevertheless."""
     changed = dict(_changes(revision, sources))
     every = frozenset(sources.procedures)
     if everything:
         return Scope(revision=revision, changed=changed, linted=every, tested=every)
-    paths = revision.changed_paths()
     touched = {*changed, *_by_suites(paths, sources), *_by_code(paths, sources)}
     linted = every if SETTINGS in paths else every & changed.keys()
     return Scope(revision=revision, changed=changed, linted=linted, tested=with_dependents(touched, sources))
@@ -97,10 +96,9 @@ def _before(revision: Revision, name: Name) -> Procedure | None:
         return None  # what did not read there was never served: the version here is judged by what is published
 
 
-def _by_suites(paths: Iterable[str], sources: Sources) -> Iterable[Name]:
+def _by_suites(paths: frozenset[str], sources: Sources) -> Iterable[Name]:
     """What changed suites are about. A suite that is gone shows in a promotion, which counts cases."""
-    touched = set(paths)
-    return (source.value.about for source in sources.suites.values() if source.path in touched)
+    return (source.value.about for source in sources.suites.values() if source.path in paths)
 
 
 def _by_code(paths: Iterable[str], sources: Sources) -> Iterable[Name]:

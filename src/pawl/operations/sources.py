@@ -34,7 +34,7 @@ class Named(Protocol):
     def name(self) -> str: ...
 
 
-Known = TypeVar("Known", bound=Named)
+HasName = TypeVar("HasName", bound=Named)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +60,18 @@ class Sources:
     policies: Mapping[str, Source[PolicySource]]
     problems: tuple[Problem, ...]
     unread: tuple[str, ...]
+    _about: Mapping[Name, tuple[Source[Suite], ...]] = field(init=False, repr=False)
+    """The suites by the procedure that they are about, in the order of their names."""
+
+    def __post_init__(self) -> None:
+        about: dict[Name, list[Source[Suite]]] = {}
+        for _, source in sorted(self.suites.items()):
+            about.setdefault(source.value.about, []).append(source)
+        object.__setattr__(self, "_about", {name: tuple(suites) for name, suites in about.items()})
+
+    def suites_about(self, name: Name) -> tuple[Source[Suite], ...]:
+        """Return the suites about a procedure, whatever versions they are for."""
+        return self._about.get(name, ())
 
     @property
     def unread_suites(self) -> tuple[str, ...]:
@@ -71,18 +83,26 @@ class Sources:
 
     def suite_sources_of(self, procedure: Procedure) -> tuple[Source[Suite], ...]:
         """Return the same with their files."""
-        return tuple(source for _, source in sorted(self.suites.items()) if applies(source.value, procedure))
+        return tuple(source for source in self.suites_about(procedure.name) if applies(source.value, procedure))
+
+
+class Known(Protocol):
+    """What was read before, by the kind of file and its bytes."""
+
+    def get(self, kind: str, data: bytes) -> Any: ...
+    def add(self, kind: str, data: bytes, value: Any) -> None: ...
 
 
 @dataclass(slots=True)
 class _Reading:
     workspace: Workspace
+    known: Known | None = None
     problems: list[Problem] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     found: int = 0
 
-    def read(self, path: Path, reader: Callable[[Any], Value]) -> Source[Value] | None:
-        """Return what ``reader`` makes of a file, or note why it makes nothing of it."""
+    def read(self, path: Path, reader: Callable[[Any], Value], kind: str = "") -> Source[Value] | None:
+        """Return what ``reader`` makes of a file of a kind, or note why it makes nothing of it."""
         self.found += 1
         where = self.workspace.relative(path)
         try:
@@ -90,12 +110,19 @@ class _Reading:
         except PawlError as error:
             self._fail(where, *(_placed(problem, where) for problem in error.problems))
             return None
+        before = self.known.get(kind, data) if self.known else None
+        if before is not None:
+            return Source(value=before, path=where, data=data)
         try:
-            return Source(value=reader(load(data)), path=where, data=data)
+            value = reader(load(data))
         except Unreadable as error:
             self._fail(where, *unreadable_problems(where, error))
         except Faulty as error:
             self._fail(where, *problems_of(where, data, error.faults))
+        else:
+            if self.known:
+                self.known.add(kind, data, value)
+            return Source(value=value, path=where, data=data)
         return None
 
     def refuse(self, source: Source[Any], fault: Fault) -> None:
@@ -107,10 +134,10 @@ class _Reading:
         self.unread.append(where)
 
 
-def read_sources(workspace: Workspace) -> Sources:
+def read_sources(workspace: Workspace, known: Known | None = None) -> Sources:
     """Read every file that people write. Raises only where registry.yaml itself does not read."""
     settings = read_settings_file(workspace)
-    reading = _Reading(workspace)
+    reading = _Reading(workspace, known)
     procedures = _procedures(reading)
     suites = _named(reading, workspace.conformance, read_suite, "suite")
     policies = _named(reading, workspace.policies, read_policy, "policy")
@@ -161,7 +188,7 @@ def _procedures(reading: _Reading) -> dict[Name, Source[Procedure]]:
     found: dict[Name, Source[Procedure]] = {}
     folder = reading.workspace.procedures
     for path in _yaml_files(reading, folder):
-        source = reading.read(path, read_procedure)
+        source = reading.read(path, read_procedure, "procedure")
         if source is None:
             continue
         name = source.value.name
@@ -176,11 +203,11 @@ def _procedures(reading: _Reading) -> dict[Name, Source[Procedure]]:
 
 
 def _named(
-    reading: _Reading, folder: Path, reader: Callable[[Any], Known], field_name: str
-) -> dict[str, Source[Known]]:
-    found: dict[str, Source[Known]] = {}
+    reading: _Reading, folder: Path, reader: Callable[[Any], HasName], field_name: str
+) -> dict[str, Source[HasName]]:
+    found: dict[str, Source[HasName]] = {}
     for path in _yaml_files(reading, folder):
-        source = reading.read(path, reader)
+        source = reading.read(path, reader, field_name)
         if source is None:
             continue
         name = source.value.name

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from pawl.canonical import digest_of
 from pawl.errors import Faulty
-from pawl.ids import Name, parse_name, parse_version
+from pawl.ids import Digest, Name, parse_name, parse_version
 from pawl.problems import Fault, Place
 from pawl.procedures.kinds import KINDS, Kind
 from pawl.procedures.procedure import Procedure
@@ -38,6 +38,11 @@ def read_procedure(document: Any) -> Procedure:
         digest = digest_of(document)
     except ValueError as error:
         raise Faulty((Fault(code="procedure-field-invalid", message=f"it has no canonical form: {error}"),)) from None
+    return procedure_of(document, digest)
+
+
+def procedure_of(document: dict[str, Any], digest: Digest) -> Procedure:
+    """Return the procedure in a document that was found valid, with its digest."""
     return Procedure(
         kind=document["kind"],
         name=Name(document["name"]),
