@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -198,6 +199,16 @@ APPROVALS: list[tuple[dict[str, Any], list[ApprovalFact], RuleOutcome, str]] = [
     ({**ONE, "max_age": "PT2H"}, [yes()], "missing", "an approval counts for 2 hours"),
     ({**ONE, "max_age": "PT2H1S"}, [yes()], "passed", ""),
     ({"count": 2}, [yes(), yes()], "missing", "1 of 2"),
+    ({"roles": ["risk", "release"]}, [], "missing", "0 of 1 by risk or release"),
+    ({"verified": True}, [], "missing", "0 of 1, verified"),
+    ({}, [], "missing", "0 of 1"),
+    (
+        {},
+        [yes(f"P{number}", "x", policy=2) for number in range(6)],
+        "missing",
+        "P5 <p5@example.invalid> approved under",
+    ),
+    ({}, [yes(f"P{number}", "x", policy=2) for number in range(7)], "missing", "; and 1 more"),
     ({"count": 2}, [yes(), yes("Cat")], "passed", "Ben <ben@example.invalid> until"),
     ({"count": 2}, [yes(), yes(until=AT), yes("Cat", kind="agent")], "missing", "1 of 2"),
 ]
@@ -208,6 +219,21 @@ def test_approvals(body: dict[str, Any], approvals: list[ApprovalFact], outcome:
     facts = Facts(policy=3, approvals=tuple(approvals), authors=(person("Author"),), requester=person("Ada"))
     found, why = ask("approvals", facts, body)
     assert (found, says in why) == (outcome, True), why
+
+
+def test_nothing_more_is_said_than_there_is() -> None:
+    facts = Facts(policy=3, approvals=(), authors=(person("Author"),), requester=person("Ada"))
+    assert ask("approvals", facts, {})[1] == "approved by nobody: 0 of 1"
+    six = replace(facts, approvals=tuple(yes(f"P{number}", "x", policy=2) for number in range(6)))
+    assert "more" not in ask("approvals", six, {})[1]
+    assert ask("approvals", replace(facts, approvals=None), {})[1] == "nobody knows what was approved"
+
+
+def test_of_several_who_made_it_none_counts() -> None:
+    both = (person("Author"), person("Ben"))
+    facts = Facts(policy=3, approvals=(yes(),), authors=both, requester=person("Ada"))
+    assert ask("approvals", facts, {})[0] == "missing"
+    assert ask("approvals", replace(facts, approvals=(yes(), yes("Cat"))), {})[0] == "passed"
 
 
 def test_without_knowing_who_made_or_asks_nobody_can_have_approved() -> None:

@@ -261,6 +261,17 @@ def test_every_rule_says_what_it_looked_at(name: str, field: str, says: str) -> 
     assert says in getattr(found, field)
 
 
+def test_a_rule_about_results_is_evidence_only_until_the_suites_were_asked() -> None:
+    asked, unasked = (named(evaluate(situation_of(row(name))), "R-1") for name in ("stale", "age-before-suites"))
+    assert (asked.check, asked.status, asked.exit_code) == ("rule", "failed", 4)
+    assert (unasked.check, unasked.status, unasked.exit_code) == ("evidence", "missing", 4)
+
+
+def test_no_rule_is_asked_when_something_is_taken_off() -> None:
+    situation = situation_of({**row("required-and-removed"), "rules": [{"require": "false"}]})
+    assert [finding for finding in evaluate(replace(situation, detail=True)).findings if finding.rule] == []
+
+
 def test_a_need_of_approval_says_the_next_command() -> None:
     found = named(evaluate(situation_of(row("unapproved"))), "R-1")
     assert found.hint == 'somebody else says yes with: pawl approve a@2.0.0 --channel production --reason "..."'

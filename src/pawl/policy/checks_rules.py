@@ -67,12 +67,11 @@ def _why_not_asked(rule: Rule, situation: Situation) -> str | None:
 def _subject(situation: Situation, name: Name, closure: Closure, rules: list[Rule], leaving: Leaving) -> _Subject:
     members = [situation.documents.get(member.digest) for member in closure.members]
     known = tuple(member for member in members if member is not None)
-    document = situation.documents.get(closure.root.digest)
     pin = situation.state.pins.get(name)
     context = None
-    if document is not None and len(known) == len(members):
+    if len(known) == len(members):
         context = RuleContext(
-            procedure=document,
+            procedure=known[0],
             closure=known,
             channel=situation.state.channel,
             action=situation.action,
