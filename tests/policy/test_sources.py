@@ -15,11 +15,26 @@ from hypothesis import strategies as st
 
 from pawl.canonical import record_bytes
 from pawl.errors import Faulty, IntegrityError
+from pawl.policy.rule_tests import rule_tests
 from pawl.policy.rules import Rule
-from pawl.policy.sources import merge, policy_document, read_policy, rules_from
+from pawl.policy.sources import deciding, merge, policy_document, read_policy, rules_from
 from policy.make import policy_document_of, rule, rule_document
 
-TESTS = [{"procedure": {}, "expect": "denied"}]
+TESTS = [
+    {"procedure": {}, "expect": "denied"},
+    {
+        "name": "all of it",
+        "procedure": {"kind": "tool", "spec": {"effects": None}},
+        "expect": "allowed",
+        "channel": "staging",
+        "action": "rollback",
+        "closure": [{"kind": "prompt", "name": "support/draft"}],
+        "current": {"version": "0.9.0"},
+        "actor": {"name": "Ben", "roles": ["risk"]},
+        "now": "2026-12-16",
+        "given": {"approvals": [{"by": "cat@example.invalid", "roles": ["risk"]}], "moves": False},
+    },
+]
 FULL = rule_document(
     id="REF-2",
     level="waivable",
@@ -65,9 +80,27 @@ def test_the_frozen_form_reads_back_to_the_same_rules() -> None:
     assert again[2].effective_on.isoformat() == "2026-12-15T07:00:00+00:00"
 
 
-def test_tests_decide_nothing_and_are_not_frozen() -> None:
+def test_examples_are_frozen_and_decide_nothing() -> None:
     bare = {key: value for key, value in FULL.items() if key != "tests"}
-    assert policy_document([_source("a", bare)]) == policy_document([_source("a", FULL)])
+    without_tests, with_tests = (policy_document([_source("a", document)]) for document in (bare, FULL))
+    assert without_tests != with_tests
+    assert deciding(without_tests) == deciding(with_tests) == without_tests
+    assert deciding({}) == {}
+    (again,) = rules_from(json.loads(record_bytes(with_tests)))
+    assert [test.name for test in again.tests] == ["number 1", "all of it"]
+    assert again.tests[1].given == {"approvals": [{"by": "cat@example.invalid", "roles": ["risk"]}], "moves": False}
+
+
+def test_a_policy_of_before_has_no_examples_and_still_reads() -> None:
+    bare = {key: value for key, value in FULL.items() if key != "tests"}
+    (again,) = rules_from(policy_document([_source("a", bare)]))
+    assert again.tests == ()
+    assert again == _source("a", FULL).rules[0]
+
+
+def test_frozen_examples_run_as_those_that_were_written() -> None:
+    (written,), (again,) = _source("a", FULL).rules, rules_from(policy_document([_source("a", FULL)]))
+    assert rule_tests(written) == rule_tests(again)
 
 
 def test_an_expression_is_frozen_letter_by_letter() -> None:

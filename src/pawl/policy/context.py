@@ -35,6 +35,8 @@ class RuleContext:
     facts: Facts = NOTHING
     detail: bool = False
     """Whether a yes says what it looked at, too, where that costs something."""
+    explain: bool = True
+    """Whether a no says what differs."""
 
     @property
     def at(self) -> str:

@@ -38,7 +38,7 @@ def _evaluate(body: Any, context: RuleContext) -> Said:
     except Faulty as error:
         return "errored", f"the expression is not valid: {error}"
     if holds is not True:
-        return "failed", explain_difference(body, values)
+        return "failed", explain_difference(body, values) if context.explain else ""
     return "passed", describe(body, values) if context.detail else ""
 
 

@@ -23,7 +23,7 @@ from pawl.policy.given import facts_from
 from pawl.policy.globs import matching_example
 from pawl.policy.rules import Expectation, Rule, RuleTest, evaluate_rule
 from pawl.policy.skeletons import KNOWN_KINDS, SKELETONS
-from pawl.problems import Fault
+from pawl.problems import Fault, Severity
 
 Answer: TypeAlias = Literal["allowed", "denied", "errored"]
 
@@ -60,8 +60,18 @@ def rule_tests(rule: Rule) -> tuple[RuleTestResult, ...]:
     return tuple(_run(rule, test) for test in rule.tests)
 
 
-def rule_test_faults(rules: Iterable[Rule]) -> tuple[Fault, ...]:
-    """Return an error for each test that does not pass and a warning for each rule that no test has seen say no."""
+def denied_answers(rule: Rule) -> tuple[tuple[str, Answer], ...]:
+    """Return the name of each of the rule's denied examples with what the rule says of it now, without reasons."""
+    results = (_run(rule, test, explain=False) for test in rule.tests if test.expect == "denied")
+    return tuple((result.test, result.answer) for result in results)
+
+
+def rule_test_faults(rules: Iterable[Rule], *, required: bool = False) -> tuple[Fault, ...]:
+    """Return an error for each test that does not pass, and a warning for each rule that no test has seen say no.
+
+    Where tests are ``required``, such a rule is an error.
+    """
+    severity: Severity = "error" if required else "warning"
     found: list[Fault] = []
     for index, rule in enumerate(rules):
         results = rule_tests(rule)
@@ -74,7 +84,7 @@ def rule_test_faults(rules: Iterable[Rule]) -> tuple[Fault, ...]:
             message = f"rule {rule.id} has {has}: a rule that is never seen to refuse may hold nothing up"
             hint = "give it tests: at least one with expect: denied, and one with expect: allowed"
             at_rule = ("rules", index)
-            found.append(Fault(code="rule-untested", message=message, at=at_rule, severity="warning", hint=hint))
+            found.append(Fault(code="rule-untested", message=message, at=at_rule, severity=severity, hint=hint))
     return tuple(found)
 
 
@@ -91,9 +101,9 @@ def merge_patch(base: Any, patch: Any) -> Any:
     return merged
 
 
-def _run(rule: Rule, test: RuleTest) -> RuleTestResult:
+def _run(rule: Rule, test: RuleTest, *, explain: bool = True) -> RuleTestResult:
     try:
-        context = _context(rule, test)
+        context = _context(rule, test, explain=explain)
     except OverflowError:
         reason = "its times are out of the calendar"
         return RuleTestResult(rule=rule.id, test=test.name, expect=test.expect, answer="errored", reason=reason)
@@ -113,7 +123,7 @@ def _run(rule: Rule, test: RuleTest) -> RuleTestResult:
     )
 
 
-def _context(rule: Rule, test: RuleTest) -> RuleContext:
+def _context(rule: Rule, test: RuleTest, *, explain: bool) -> RuleContext:
     applies = rule.applies
     kind = (applies.kinds or KNOWN_KINDS)[0]
     fitting = {
@@ -135,6 +145,7 @@ def _context(rule: Rule, test: RuleTest) -> RuleContext:
         current=current,
         now=now,
         facts=facts_from(test.given, current=current, actor=actor, now=now),
+        explain=explain,
     )
 
 

@@ -3,8 +3,9 @@
 - A source is one document with an owner; its rules come in the order of writing, the sources in the order of names.
 - No two sources share a name and no two rules an id, whatever the case of its letters.
 - What is read from a source is inert. Only the frozen form of adopted sources is in force.
-- The frozen form states every field of every rule, tests apart, which decide nothing, and ``waiver`` where a rule has
-  it; so two forms are equal when their rules are. It is read without pydantic, on every resolve.
+- The frozen form states every field of every rule, with ``waiver`` and ``tests`` where a rule has them: its examples
+  are what the gate tries itself on. They decide nothing, so ``deciding`` tells forms apart without them; policies of
+  before have none. It is read without pydantic, on every resolve.
 - Reading it fails closed: what does not give exactly the same form again when it is written is damaged, and nothing
   falls back to an older policy.
 """
@@ -12,20 +13,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from itertools import groupby
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, get_args
 
 from pawl.canonical import record_bytes
 from pawl.errors import Faulty, IntegrityError
 from pawl.policy.context import RULE_CLASSES
 from pawl.policy.kinds import RULE_KINDS
 from pawl.policy.rule_checks import duplicate_faults, head_faults, parse_moment, rule_faults
-from pawl.policy.rules import LEVELS, Applies, PolicySource, Rule, WaiverTerms, moment_text
+from pawl.policy.rules import (
+    LEVELS,
+    Applies,
+    Expectation,
+    PolicySource,
+    Rule,
+    RuleTest,
+    WaiverTerms,
+    moment_text,
+)
 
 FORMAT = 1
+EXPECTATIONS: tuple[Expectation, ...] = get_args(Expectation)
 _LISTS = ("kinds", "names", "channels", "actions")
+_STATED: Mapping[str, type[Any]] = {"channel": str, "action": str, "current": dict, "actor": dict, "given": dict}
+"""What an example may state besides, with the type that it is frozen as."""
 _T = TypeVar("_T")
 
 
@@ -47,6 +60,11 @@ def merge(sources: Iterable[PolicySource]) -> tuple[Rule, ...]:
 def policy_document(sources: Iterable[PolicySource]) -> dict[str, Any]:
     """Return the JSON value to freeze; raises ``Faulty`` for sources that do not go together."""
     return _document(merge(sources))
+
+
+def deciding(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a frozen form without examples: equal for two policies that decide the same."""
+    return _document(tuple(replace(rule, tests=()) for rule in rules_from(document))) if document else {}
 
 
 def rules_from(document: Any) -> tuple[Rule, ...]:
@@ -85,6 +103,20 @@ def _frozen(rule: Rule) -> dict[str, Any]:
         "effective_on": moment_text(rule.effective_on) if rule.effective_on else None,
         "enforce_live": rule.enforce_live,
         **({"waiver": {**asdict(terms), "roles": list(terms.roles)}} if terms else {}),
+        **({"tests": [_frozen_test(test) for test in rule.tests]} if rule.tests else {}),
+    }
+
+
+def _frozen_test(test: RuleTest) -> dict[str, Any]:
+    """Return an example with what it states, and nothing for what it leaves out."""
+    stated = {name: getattr(test, name) for name in _STATED if getattr(test, name) is not None}
+    return {
+        "name": test.name,
+        "procedure": test.procedure,
+        "expect": test.expect,
+        **stated,
+        **({"closure": list(test.closure)} if test.closure else {}),
+        **({"now": moment_text(test.now)} if test.now else {}),
     }
 
 
@@ -108,6 +140,19 @@ def _rule(policy: Mapping[str, Any], rule: Mapping[str, Any]) -> Rule:
         effective_on=_moment(rule["effective_on"]),
         enforce_live=_is(rule["enforce_live"], bool),
         waiver=_terms(rule["waiver"]) if "waiver" in rule else None,
+        tests=tuple(_test(row) for row in _is(rule.get("tests", []), list)),
+    )
+
+
+def _test(row: Mapping[str, Any]) -> RuleTest:
+    stated = {name: _is(row[name], kind) for name, kind in _STATED.items() if name in row}
+    return RuleTest(
+        name=_is(row["name"], str),
+        procedure=_is(row["procedure"], dict),
+        expect=_one_of(row["expect"], EXPECTATIONS),
+        closure=tuple(_is(member, dict) for member in row.get("closure", ())),
+        now=_moment(row.get("now")),
+        **stated,
     )
 
 

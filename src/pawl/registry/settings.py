@@ -1,7 +1,8 @@
 """registry.yaml: the channels of a workspace and where its parts are found.
 
-Only ``branch``, ``python_path`` and ``lint`` take effect as written; channel settings are inert until a policy is
-adopted, which freezes them.
+Only ``branch``, ``python_path``, ``lint`` and ``policy`` take effect as written; channel settings and people are inert
+until a policy is adopted, which freezes them. What ``policy`` says holds for adopting, and no rule in force is touched
+by it.
 """
 
 from __future__ import annotations
@@ -28,6 +29,18 @@ class ChannelSettings(Shape):
     )
 
 
+class PolicySettings(Shape):
+    """What adopting a policy needs."""
+
+    require_tests: bool = Field(
+        default=False, description="Whether a rule without an example that it denies is refused, not only warned of."
+    )
+    require_grace: bool = Field(
+        default=False,
+        description="Whether a rule that something live breaks is adopted only with an effective_on to come.",
+    )
+
+
 class Settings(Shape):
     """What registry/registry.yaml says."""
 
@@ -41,6 +54,8 @@ class Settings(Shape):
         default=(), description="Folders inside the workspace from which implementations of tools are imported."
     )
     lint: LintSettings = Field(default=LintSettings(), description="What lint holds procedures against.")
+
+    policy: PolicySettings = Field(default=PolicySettings(), description="What adopting a policy needs.")
 
     def after(self) -> Mapping[Channel, Channel | None]:
         """Return each channel with the one that comes before it."""
