@@ -130,7 +130,7 @@ def test_registry_plans() -> None:
     plans: list[tuple[Plan, str]] = [
         (plan_withdraw(CATALOG, ref, "yanked", STAMP), "withdraw"),
         (plan_restore(yanked, ref, STAMP), "restore"),
-        (plan_adopt(CATALOG, {}, {Channel("staging"): None}, STAMP), "adopt-policy"),
+        (plan_adopt(CATALOG, {}, {Channel("staging"): None}, {}, STAMP), "adopt-policy"),
         (plan_publish(CATALOG, [(publication(pin("n")), b"n")], STAMP), "publish"),
     ]
     for plan, action in plans:

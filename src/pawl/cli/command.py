@@ -33,6 +33,7 @@ from pawl.ids import parse_channel, parse_name, parse_ref, parse_version
 from pawl.operations.session import Report, Session, Status, checked_reason
 from pawl.policy.verdict import APPROVAL, CONFLICT, EVIDENCE, FINDINGS, INTEGRITY, REFUSED, WITHHELD
 from pawl.problems import Problem
+from pawl.registry.channels_grants import ActorKind
 from pawl.registry.journal import Actor
 from pawl.workspace import Workspace, check_output, find_workspace
 
@@ -225,7 +226,16 @@ def open_session(shell: Shell, *, identity: bool, writes: bool, commit: bool, ru
         now=datetime.now(UTC).replace(microsecond=0),
         commit=commit,
         run_code=run_code,
+        actor_kind=_declared_kind(),
     )
+
+
+def _declared_kind() -> ActorKind:
+    """Return what the environment says that acts. It can only take rights away, so nobody is a person by saying so."""
+    said = os.environ.get("PAWL_ACTOR_KIND", "")
+    if said in {"", "human"}:
+        return "unknown"
+    return "service" if said == "service" else "agent"
 
 
 def actor_of(workspace: Workspace, *, ask_git: bool, need_git: bool) -> Actor:

@@ -9,10 +9,11 @@ from pawl.errors import IntegrityError
 from pawl.ids import Channel, Name
 from pawl.operations.judging import read_affected
 from pawl.operations.session import Report, Session
+from pawl.operations.situations import situation_for
 from pawl.operations.sources import Sources, read_sources
 from pawl.operations.targets import find_targets
 from pawl.operations.world import World, read_world
-from pawl.policy.evaluator import Situation, evaluate
+from pawl.policy.evaluator import evaluate
 from pawl.policy.rules import Rule
 from pawl.policy.verdict import FINDINGS, INTEGRITY, REFUSED, WITHHELD, Verdict, hardest
 from pawl.problems import Problem
@@ -21,17 +22,7 @@ from pawl.registry.channels import ChannelState
 
 def live_verdict(session: Session, world: World, state: ChannelState, rules: tuple[Rule, ...]) -> Verdict:
     """Return the verdict of ``rules`` on everything that is pinned on a channel."""
-    situation = Situation(
-        action="audit",
-        state=state,
-        catalog=world.catalog,
-        rules=rules,
-        documents={},
-        actor=session.actor,
-        now=session.now,
-        moves={},
-        subjects=tuple(state.pins),
-    )
+    situation = situation_for(session, world, action="audit", state=state, subjects=tuple(state.pins), rules=rules)
     procedures = read_affected(session.workspace, situation)
     return evaluate(replace(situation, documents={item.digest: item.document for item in procedures.values()}))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from pawl.canonical import record_bytes, sha256
@@ -17,10 +18,12 @@ from pawl.conformance.suites import Suite
 from pawl.errors import IntegrityError
 from pawl.ids import Digest, Name
 from pawl.operations.session import Session
+from pawl.operations.situations import situation_for
 from pawl.operations.sources import Sources
 from pawl.operations.world import World
 from pawl.policy.evaluator import Situation, SuiteEvidence, affected, evaluate
-from pawl.policy.verdict import Action, Verdict
+from pawl.policy.freshness import longest_age
+from pawl.policy.verdict import EVIDENCE, Action, Verdict
 from pawl.problems import Problem
 from pawl.procedures.procedure import Procedure
 from pawl.registry.channels import ChannelState, Pin
@@ -57,26 +60,19 @@ def judge(
     action: Action,
     state: ChannelState,
     moves: Mapping[Name, Pin | None],
+    detail: bool = False,
 ) -> Judgement:
-    """Return the judgement on moving ``moves`` on a channel. Runs suites; stores nothing."""
-    upstream_name, upstream = world.upstream(state.channel)
-    situation = Situation(
-        action=action,
-        state=state,
-        catalog=world.catalog,
-        rules=world.rules,
-        documents={},
-        actor=session.actor,
-        now=session.now,
-        moves=moves,
-        upstream=upstream,
-        upstream_name=upstream_name,
-        unread_suites=sources.unread_suites,
+    """Return the judgement on moving ``moves`` on a channel. Runs suites; stores nothing.
+
+    ``detail``: every rule is told, with what it looked at.
+    """
+    situation = situation_for(
+        session, world, action=action, state=state, moves=moves, unread_suites=sources.unread_suites, detail=detail
     )
     procedures = read_affected(session.workspace, situation)
     situation = replace(situation, documents={item.digest: item.document for item in procedures.values()})
     first = evaluate(situation)
-    if action == "remove" or any(finding.check != "evidence" for finding in first.failures):
+    if action == "remove" or any(finding.exit_code != EVIDENCE for finding in first.failures):
         return Judgement(verdict=_without_suites(first), suites={}, new=(), situation=situation)
     release = f"{state.channel}-{state.head.serial + 1:06d}"
     gathering = _Gathering(session=session, world=world, sources=sources, procedures=procedures, release=release)
@@ -101,7 +97,7 @@ def _without_suites(verdict: Verdict) -> Verdict:
 def read_affected(
     workspace: Workspace, situation: Situation, known: Mapping[Digest, Procedure] | None = None
 ) -> dict[Digest, Procedure]:
-    """Return every procedure that the verdict covers with its closure, and what is pinned in its place now.
+    """Return every procedure that the verdict covers and what is pinned in its place now, each with its closure.
 
     ``known`` are procedures that need not be read, or cannot be, because they are not published.
     """
@@ -110,9 +106,9 @@ def read_affected(
     for name in affected(situation):
         for member in closure_of(name, after).members:
             wanted[member.digest] = after[member.name]
-        present = situation.state.pins.get(name)
-        if present:
-            wanted[present.digest] = present
+        if name in situation.state.pins:
+            for member in closure_of(name, situation.state.pins).members:
+                wanted[member.digest] = situation.state.pins[member.name]
     here = known or {}
     return {digest: here.get(digest) or workspace.procedure(pin) for digest, pin in wanted.items()}
 
@@ -135,17 +131,31 @@ class _Gathering:
         for name in affected(situation):
             closure = closure_of(name, after)
             procedure = self.procedures[closure.root.digest]
+            age = longest_age(
+                situation.rules,
+                procedure=procedure.document,
+                channel=situation.state.channel,
+                action=situation.action,
+                now=situation.now,
+            )
+            oldest = self.session.now - age if age is not None else None
             found = []
             for suite in self.sources.suites_of(procedure):
-                known, made = self._suite(suite, procedure, closure, entries)
+                known, made = self._suite(suite, procedure, closure, entries, oldest)
                 found.append(known)
                 new += made
             suites[name] = tuple(found)
         return suites, tuple(new)
 
     def _suite(
-        self, suite: Suite, procedure: Procedure, closure: Closure, entries: list[EvidenceEntry]
+        self,
+        suite: Suite,
+        procedure: Procedure,
+        closure: Closure,
+        entries: list[EvidenceEntry],
+        oldest: datetime | None,
     ) -> tuple[SuiteEvidence, tuple[NewEvidence, ...]]:
+        """Return the result that counts; what a rule would find too old, from ``oldest`` back, is made again."""
         settings = self.sources.settings
         root, paths = self.session.workspace.root, settings.python_path
         key = Key(
@@ -155,13 +165,15 @@ class _Gathering:
             runner=runner_digest_for(procedure, root=root, python_path=paths),
         )
         entry = newest(entries, key, now=self.session.now)
-        if entry is not None and entry.outcome in _DECIDED:
+        stale = entry is not None and oldest is not None and entry.outcome == "passed" and entry.finished <= oldest
+        if entry is not None and entry.outcome in _DECIDED and not stale:
             self._check_stored(entry)
-            return _evidence(suite, entry.outcome, f"{_DECIDED[entry.outcome]} {entry.finished_at}"), ()
+            reason = f"{_DECIDED[entry.outcome]} {entry.finished_at}"
+            return _evidence(suite, entry.outcome, reason, entry.finished_at), ()
         required = {member.name: self.procedures[member.digest] for member in closure.members}
         result = run_suite(suite, procedure, code=self.session.run_code, root=root, python_path=paths, closure=required)
         made = new_evidence(result, suite, key, closure, self.session, self.release)
-        return _evidence(suite, result.outcome, _why(result)), (made,)
+        return _evidence(suite, result.outcome, _why(result), self.session.at), (made,)
 
     def _check_stored(self, entry: EvidenceEntry) -> None:
         path = self.session.workspace.evidence / entry.file
@@ -193,8 +205,8 @@ def new_evidence(
     return NewEvidence(name=file, statement=content, entry=to_record(content, file=file, digest=digest))
 
 
-def _evidence(suite: Suite, outcome: Any, reason: str) -> SuiteEvidence:
-    return SuiteEvidence(suite=suite.name, cases=len(suite.cases), outcome=outcome, reason=reason)
+def _evidence(suite: Suite, outcome: Any, reason: str, at: str) -> SuiteEvidence:
+    return SuiteEvidence(suite=suite.name, cases=len(suite.cases), outcome=outcome, reason=reason, at=at)
 
 
 def _why(result: SuiteResult) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,9 +10,10 @@ from pawl.errors import InvalidError, NotFoundError, RefusedError
 from pawl.ids import Channel
 from pawl.operations.judging import read_affected
 from pawl.operations.session import Report, Session
+from pawl.operations.situations import situation_for
 from pawl.operations.sources import Sources, read_sources
 from pawl.operations.world import World, read_world
-from pawl.policy.evaluator import Situation, evaluate
+from pawl.policy.evaluator import evaluate
 from pawl.policy.lint import policy_warnings, unmatched_rules
 from pawl.policy.rule_checks import duplicate_faults
 from pawl.policy.rule_tests import rule_test_faults, rule_tests
@@ -137,7 +138,8 @@ def policy_adopt(session: Session, reason: str, *, again: bool) -> Report:
         raise InvalidError("no policy was adopted", problems=problems)
     rules = policy_document(source.value for source in sources.policies.values())
     channels = sources.settings.after()
-    same = [item for item in world.catalog.policies if _same(item, rules, channels)]
+    people = sources.settings.people
+    same = [item for item in world.catalog.policies if _same(item, rules, channels, people)]
     policy = world.catalog.policy
     if policy is not None and same and same[-1] is policy:
         note = Problem(code="unchanged", severity="note", message=f"policy {policy.number} is in force already")
@@ -148,7 +150,7 @@ def policy_adopt(session: Session, reason: str, *, again: bool) -> Report:
             code="policy-older",
             hint='to go back to them on purpose: pawl policy adopt --again --reason "..."',
         )
-    plan = plan_adopt(world.catalog, rules, channels, session.stamp(reason))
+    plan = plan_adopt(world.catalog, rules, channels, people, session.stamp(reason))
     applied = apply(session.workspace, plan, commit=session.commit, branch=sources.settings.branch)
     record = plan.record
     return Report(
@@ -182,8 +184,14 @@ def _policy_file_problems(sources: Sources) -> list[Problem]:
     return [problem for problem in sources.problems if (problem.path or "").startswith("registry/policies/")]
 
 
-def _same(policy: Adopted, rules: Mapping[str, Any], channels: Mapping[Channel, Channel | None]) -> bool:
-    return dict(policy.rules) == dict(rules) and dict(policy.channels) == dict(channels)
+def _same(
+    policy: Adopted,
+    rules: Mapping[str, Any],
+    channels: Mapping[Channel, Channel | None],
+    people: Mapping[str, Sequence[str]],
+) -> bool:
+    roles = {who: tuple(their) for who, their in people.items()}
+    return (dict(policy.rules), dict(policy.channels), dict(policy.people)) == (dict(rules), dict(channels), roles)
 
 
 def _rules_by_id(rules: tuple[Rule, ...]) -> dict[str, Rule]:
@@ -231,17 +239,14 @@ def _broken(
 ) -> dict[str, Finding]:
     """Return the rules that a pin breaks by itself, with the finding of each."""
     moving = asked.action == "rollback"
-    situation = Situation(
+    situation = situation_for(
+        session,
+        world,
         action=asked.action,
         state=state,
-        catalog=world.catalog,
-        rules=rules,
-        rules_of=None if rules is world.rules else len(world.catalog.policies) + 1,
-        documents={},
-        actor=session.actor,
-        now=session.now,
         moves={asked.pin.name: asked.pin} if moving else {},
         subjects=() if moving else (asked.pin.name,),
+        rules=rules,
     )
     procedures = read_affected(session.workspace, situation)
     verdict = evaluate(replace(situation, documents={item.digest: item.document for item in procedures.values()}))

@@ -14,10 +14,11 @@ from pawl.ids import Channel, Digest, Name
 from pawl.operations.judging import read_affected
 from pawl.operations.publishing import published_form
 from pawl.operations.session import Session
+from pawl.operations.situations import situation_for
 from pawl.operations.sources import Sources
 from pawl.operations.testing import Ran
 from pawl.operations.world import World
-from pawl.policy.evaluator import Situation, SuiteEvidence, affected, evaluate
+from pawl.policy.evaluator import SuiteEvidence, affected, evaluate
 from pawl.policy.verdict import Finding, Verdict, hardest
 from pawl.problems import Problem
 from pawl.procedures.procedure import Procedure
@@ -65,7 +66,7 @@ def prospects(
     if policy is None:
         return ()
     pins = {name: pin_of(published_form(sources.procedures[name])) for name in sorted(names)}
-    evidence = _evidence(ran)
+    evidence = _evidence(ran, session.at)
     return tuple(_prospect(session, world, sources, channel, pins, evidence) for channel in policy.channels)
 
 
@@ -83,19 +84,7 @@ def _prospect(
     number = policy.number if policy else None
     if not moves:
         return Prospect(channel=channel, policy=number, refs=(), refusals=(), remarks=(), needs=())
-    upstream_name, upstream = world.upstream(channel)
-    situation = Situation(
-        action="promote",
-        state=state,
-        catalog=world.catalog,
-        rules=world.rules,
-        documents={},
-        actor=session.actor,
-        now=session.now,
-        moves=moves,
-        upstream=upstream,
-        upstream_name=upstream_name,
-    )
+    situation = situation_for(session, world, action="promote", state=state, moves=moves)
     here: dict[Digest, Procedure] = {source.value.digest: source.value for source in sources.procedures.values()}
     procedures = read_affected(session.workspace, situation, here)
     situation = replace(situation, documents={digest: item.document for digest, item in procedures.items()})
@@ -156,12 +145,16 @@ def _differs(pinned: Pin | None, pin: Pin) -> bool:
     return pinned is None or pinned.digest != pin.digest
 
 
-def _evidence(ran: Iterable[Ran]) -> dict[Name, tuple[SuiteEvidence, ...]]:
+def _evidence(ran: Iterable[Ran], at: str) -> dict[Name, tuple[SuiteEvidence, ...]]:
     found: dict[Name, tuple[SuiteEvidence, ...]] = {}
     for item in ran:
         result = item.result
         told = SuiteEvidence(
-            suite=result.suite, cases=len(result.cases), outcome=result.outcome, reason="run on the work tree"
+            suite=result.suite,
+            cases=len(result.cases),
+            outcome=result.outcome,
+            reason="run on the work tree",
+            at=at,
         )
         name = result.about.name
         found[name] = (*found.get(name, ()), told)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from pawl.canonical import timestamp
 from pawl.errors import UsageError
 from pawl.problems import Problem
+from pawl.registry.channels_grants import ActorKind
 from pawl.registry.journal import Actor
 from pawl.workspace import Workspace
 
@@ -31,6 +32,8 @@ class Session:
     """Whether written files are committed where there is Git."""
     run_code: bool = True
     """Whether implementations of tools may be run."""
+    actor_kind: ActorKind = "unknown"
+    """What the actor says to be; a claim that takes rights away is believed, one that would give some is not."""
 
     @property
     def at(self) -> str:

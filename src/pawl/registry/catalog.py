@@ -70,6 +70,8 @@ class Adopted:
     """The frozen form that ``policy.sources`` reads back."""
     channels: Mapping[Channel, Channel | None]
     """Channel -> the channel that a version must have been live on first."""
+    people: Mapping[str, tuple[str, ...]]
+    """Address -> roles; policies of before had none."""
     at: str
     actor: Actor
     reason: str | None
@@ -84,6 +86,8 @@ class Catalog:
     published: Mapping[Ref, Published]
     names: Mapping[Name, tuple[Published, ...]]
     """The same by name, in the order of publication."""
+    authors: Mapping[Digest, tuple[Actor, ...]]
+    """Who published each document, by its digest."""
     withdrawals: Mapping[Ref, Withdrawal]
     policies: tuple[Adopted, ...]
 
@@ -104,6 +108,7 @@ class Catalog:
 class _Fold:
     published: dict[Ref, Published] = field(default_factory=dict)
     names: dict[Name, list[Published]] = field(default_factory=dict)
+    authors: dict[Digest, list[Actor]] = field(default_factory=dict)
     withdrawals: dict[Ref, Withdrawal] = field(default_factory=dict)
     policies: list[Adopted] = field(default_factory=list)
 
@@ -122,6 +127,7 @@ def fold_registry(records: Iterable[Record]) -> Catalog:
         head=head,
         published=MappingProxyType(state.published),
         names=MappingProxyType({name: tuple(items) for name, items in state.names.items()}),
+        authors=MappingProxyType({digest: tuple(actors) for digest, actors in state.authors.items()}),
         withdrawals=MappingProxyType(state.withdrawals),
         policies=tuple(state.policies),
     )
@@ -145,6 +151,7 @@ def _publish(state: _Fold, record: Record) -> None:
         )
         state.published[ref] = item
         state.names.setdefault(ref.name, []).append(item)
+        state.authors.setdefault(item.digest, []).append(record.actor)
 
 
 def _withdraw(state: _Fold, record: Record) -> None:
@@ -175,6 +182,7 @@ def _adopt(state: _Fold, record: Record) -> None:
             number=number,
             rules=record.body["rules"],
             channels=MappingProxyType(dict(record.body["channels"])),
+            people=MappingProxyType({who: tuple(roles) for who, roles in record.body.get("people", {}).items()}),
             at=record.at,
             actor=record.actor,
             reason=record.reason,

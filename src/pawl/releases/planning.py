@@ -11,6 +11,7 @@ from pawl.policy.verdict import Verdict
 from pawl.registry.catalog import Catalog, Published, WithdrawalLevel
 from pawl.registry.channels import ChannelState, Pin, follow, state_digest
 from pawl.registry.journal import Actor, Head, Record, seal
+from pawl.registry.signatures import signed_bytes
 from pawl.releases.plans import AppendRecord, FreezeVersion, Plan, Step, StoreEvidence, WriteProjection
 
 
@@ -71,11 +72,16 @@ def plan_restore(catalog: Catalog, ref: Ref, stamp: Stamp) -> Plan:
 
 
 def plan_adopt(
-    catalog: Catalog, rules: Mapping[str, Any], channels: Mapping[Channel, Channel | None], stamp: Stamp
+    catalog: Catalog,
+    rules: Mapping[str, Any],
+    channels: Mapping[Channel, Channel | None],
+    people: Mapping[str, Sequence[str]],
+    stamp: Stamp,
 ) -> Plan:
-    """Put rules and channel settings in force under the next policy number."""
+    """Put rules, channel settings and the roles of people in force under the next policy number."""
     number = len(catalog.policies) + 1
-    body = {"policy": number, "rules": rules, "channels": dict(channels)}
+    roles = {who: list(their) for who, their in people.items()}
+    body = {"policy": number, "rules": rules, "channels": dict(channels), "people": roles}
     return _registry_plan(catalog, "adopt-policy", body, stamp, f"adopt policy {number}")
 
 
@@ -120,10 +126,33 @@ def plan_refusal(
 
 
 def plan_intervention(
-    action: str, body: Mapping[str, Any], *, state: ChannelState, catalog: Catalog, stamp: Stamp, what: str
+    action: str,
+    body: Mapping[str, Any],
+    *,
+    state: ChannelState,
+    catalog: Catalog,
+    stamp: Stamp,
+    what: str,
+    signature: str | None = None,
 ) -> Plan:
-    """Record a halt, resume, reject or unreject."""
-    return _channel_plan(state, catalog, action, body, (), stamp, f"{action} {what} on {state.channel}")
+    """Record an intervention, from a halt to a waiver; ``signature`` covers what ``intervention_bytes`` returns."""
+    signed = body if signature is None else {**body, "signature": signature}
+    return _channel_plan(state, catalog, action, signed, (), stamp, f"{action} {what} on {state.channel}")
+
+
+def intervention_bytes(
+    action: str, body: Mapping[str, Any], *, state: ChannelState, catalog: Catalog, stamp: Stamp
+) -> bytes:
+    """Return what the actor signs before the same intervention is planned."""
+    return signed_bytes(
+        journal=state.channel,
+        after=state.head,
+        action=action,
+        at=stamp.at,
+        actor=stamp.actor,
+        reason=stamp.reason,
+        body=_channel_body(catalog, body, ()),
+    )
 
 
 def kind_of(state: ChannelState, name: Name, pin: Pin | None) -> str:
@@ -152,13 +181,7 @@ def _channel_plan(
     what: str,
 ) -> Plan:
     new = tuple(evidence)
-    policy = catalog.policy
-    body = {
-        **body,
-        "policy": policy.number if policy else None,
-        "registry": catalog.head.as_dict(),
-        "evidence": [item.entry for item in new],
-    }
+    body = _channel_body(catalog, body, new)
     draft = _seal(state.channel, state.head, action, stamp, body)
     after = follow(state, draft)
     record = _seal(state.channel, state.head, action, stamp, {**body, "state": state_digest(after)})
@@ -172,6 +195,16 @@ def _channel_plan(
         message=_subject(f"{what} (serial {record.serial})"),
         expects={state.channel: state.head, REGISTRY_JOURNAL: catalog.head},
     )
+
+
+def _channel_body(catalog: Catalog, body: Mapping[str, Any], evidence: Iterable[NewEvidence]) -> dict[str, Any]:
+    policy = catalog.policy
+    return {
+        **body,
+        "policy": policy.number if policy else None,
+        "registry": catalog.head.as_dict(),
+        "evidence": [item.entry for item in evidence],
+    }
 
 
 def _seal(journal: str, after: Head, action: str, stamp: Stamp, body: Mapping[str, Any]) -> Record:

@@ -244,7 +244,7 @@ def resolve_verdict(view: WorkspaceView, name: Name, now: datetime) -> Verdict:
     from pawl.registry.closure import closure_of  # noqa: PLC0415 - as above
     from pawl.registry.journal import Actor  # noqa: PLC0415 - as above
 
-    rules = view.live_rules
+    rules, policy = view.live_rules, view.catalog.policy
     pins = view.state.pins
     members = closure_of(name, pins).members if rules else ()
     procedures = [view.workspace.procedure(pins[member.name]) for member in members]
@@ -259,6 +259,7 @@ def resolve_verdict(view: WorkspaceView, name: Name, now: datetime) -> Verdict:
             now=now,
             moves={},
             subjects=(name,),
+            people=policy.people if policy else None,
         )
     )
 
