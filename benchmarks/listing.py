@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from benchmarks.check import CHECK
+from benchmarks.classify import CLASSIFY
 from benchmarks.cli_start import CLI_START
 from benchmarks.growth import GROWTH
 from benchmarks.harness import Benchmark
@@ -21,6 +23,8 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
         "run": RUN,
         "promote": PROMOTE,
         "publish": PUBLISH,
+        "check": CHECK,
+        "classify": CLASSIFY,
         "cli-start": CLI_START,
         "growth": GROWTH,
     }

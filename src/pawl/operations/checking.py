@@ -22,7 +22,7 @@ from pawl.operations.policies import policy_problems
 from pawl.operations.prospects import prospect_problems, prospects
 from pawl.operations.publishing import requirement_problems, reused_problems, select
 from pawl.operations.requirements import misfit_problems
-from pawl.operations.revisions import Revision, at_revision
+from pawl.operations.revisions import Revision, at_revision, folder_in_git
 from pawl.operations.scope import Scope, since, whole
 from pawl.operations.session import Report, Session
 from pawl.operations.source_cache import open_cache
@@ -49,9 +49,9 @@ def check(session: Session, base: str | None = None, *, everything: bool = False
         paths = frozenset(revision.changed_paths()) if revision else frozenset()
         broken = tampered(session, world, revision, paths)
     except IntegrityError as error:
-        return _damaged(sources, error.problems)
+        return _damaged(session, sources, error.problems)
     if any(problem.severity == "error" for problem in broken):
-        return _damaged(sources, broken)
+        return _damaged(session, sources, broken)
     scope = since(revision, paths, sources, everything=everything) if revision else whole(sources)
     every = tuple(sources.procedures.values())
     selection = select(every, ground)
@@ -73,7 +73,7 @@ def check(session: Session, base: str | None = None, *, everything: bool = False
         *broken,
     ]
     data = {
-        **_counts(sources),
+        **_counts(session, sources),
         "base": {"ref": revision.ref, "commit": revision.commit} if revision else None,
         "scope": "changed" if revision and not everything else "all",
         "tested": sorted({item.run.procedure.name for item in ran}),
@@ -95,15 +95,16 @@ def _answer(scope: Scope, ran: Sequence[Ran], problems: Sequence[Problem], data:
     return Report(status="unchanged", problems=(*problems, note), data={**data, **results_data(ran)})
 
 
-def _damaged(sources: Sources, broken: Sequence[Problem]) -> Report:
+def _damaged(session: Session, sources: Sources, broken: Sequence[Problem]) -> Report:
     """Return the report on records that cannot be believed: nothing else is decided on them."""
     problems = (*broken, *sources.problems)
-    return Report(status="failed", exit_code=INTEGRITY, problems=problems, data=_counts(sources))
+    return Report(status="failed", exit_code=INTEGRITY, problems=problems, data=_counts(session, sources))
 
 
-def _counts(sources: Sources) -> dict[str, Any]:
+def _counts(session: Session, sources: Sources) -> dict[str, Any]:
     read = len(sources.procedures) + len(sources.suites) + len(sources.policies) + 1
     return {
+        "folder": folder_in_git(session.workspace),
         "files": read + len(sources.unread),
         "read": read,
         "unread": len(sources.unread),

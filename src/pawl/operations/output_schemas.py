@@ -127,6 +127,7 @@ ANSWERS: Mapping[str, Fields] = MappingProxyType(
         "init": {"root": _TEXT, **_FILES},
         "new": _FILES,
         "check": {
+            "folder": _TEXT,
             "files": _WHOLE,
             "read": _WHOLE,
             "unread": _WHOLE,
