@@ -16,13 +16,14 @@ from typing import Any
 
 from pawl.canonical import canonical_bytes, sha256
 from pawl.errors import IntegrityError, InvalidError, NotFoundError, PawlError, UsageError
-from pawl.ids import REGISTRY_JOURNAL, Channel, Digest, Name, Ref, parse_channel, parse_ref
+from pawl.ids import REGISTRY_JOURNAL, Channel, Digest, Name, Ref, Serial, parse_channel, parse_ref
 from pawl.io.files import inside, read_bounded, replace
 from pawl.problems import Problem
 from pawl.procedures.procedure import Procedure
 from pawl.registry.catalog import Catalog, Published, fold_registry
 from pawl.registry.channels import ChannelState, Pin, empty_channel, fold_channel, read_projection
 from pawl.registry.journal import MAX_RECORD_BYTES, Record, chain, damaged, unseal
+from pawl.registry.signatures import claims, only_verified, signature_of, signed_of
 
 MARKER = "registry/registry.yaml"
 MAX_SOURCE_BYTES = 256 * 1024
@@ -52,6 +53,11 @@ class Workspace:
     @property
     def policies(self) -> Path:
         return self.root / "registry" / "policies"
+
+    @property
+    def signers_file(self) -> Path:
+        """Whose SSH keys are whose, in OpenSSH's form of ALLOWED SIGNERS."""
+        return self.root / "registry" / "allowed_signers"
 
     @property
     def versions(self) -> Path:
@@ -199,6 +205,55 @@ class Workspace:
         if _is_behind(data, newest):
             return self.channel(channel)
         return read_projection(data, channel, newest)
+
+    # Signatures
+
+    def signers(self) -> str | None:
+        """Return registry/allowed_signers as it is in the work tree, or ``None`` where there is none."""
+        try:
+            return self.read_source(self.signers_file).decode("utf-8")
+        except NotFoundError:
+            return None
+        except UnicodeDecodeError as error:
+            where = self.relative(self.signers_file)
+            message = f"{where} is no UTF-8"
+            problem = Problem(code="not-utf8", message=message, path=where)
+            raise InvalidError(message, problems=(problem,)) from error
+
+    def attested(self, state: ChannelState, adopted: str | None, at: str, *, approvals: bool = True) -> ChannelState:
+        """Return a channel for judging: verified is in it only what a signature vouches for at ``at``.
+
+        A key vouches that the adopted signers and those of the work tree both allow: to add one takes an adoption, to
+        take one out does not. What cannot be looked at vouches for nothing. ``approvals`` says whether they matter.
+        """
+        claimed = claims(state, at, approvals=approvals)
+        if not claimed:
+            return state
+        held = {serial for serial in claimed if self._vouched(state.channel, serial, adopted, at)}
+        return only_verified(state, held, approvals=approvals)
+
+    def vouches(self, who: str | None, data: bytes, signature: str | None, adopted: str | None, at: str) -> bool:
+        """Whether a signature of ``data`` is by a key that both lists of signers allow ``who`` at ``at``."""
+        from pawl.io.signatures import is_by  # noqa: PLC0415 - few channels have anything signed
+
+        if adopted is None or signature is None or not who:
+            return False
+        try:
+            present = self.signers()
+            if present is None:
+                return False
+            lists = dict.fromkeys((adopted, present))
+            return all(is_by(signers.encode(), who, data, signature, at) for signers in lists)
+        except (PawlError, ValueError):
+            return False
+
+    def _vouched(self, channel: Channel, serial: Serial, adopted: str | None, at: str) -> bool:
+        try:
+            record = unseal(self._record_data(channel, serial), journal=channel, serial=serial)
+            data = signed_of(record)
+        except (PawlError, ValueError):
+            return False
+        return self.vouches(record.actor.email, data, signature_of(record), adopted, at)
 
     def _serials(self, journal: str) -> list[int]:
         folder = self.releases / journal
