@@ -1,20 +1,24 @@
-"""The examples of docs/changes.md run block by block, and its rules are those of the code."""
+"""The examples of pages run block by block, and the rules they name are those of the code."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+import pytest
+
 from pawl.changes.document_rules import DOCUMENT_RULES
 from pawl.changes.rules import SCHEMA_RULES
 from test_readme import BLOCK, _console
 
-PAGE = (Path(__file__).parent.parent / "docs" / "changes.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE = (DOCS / "changes.md").read_text(encoding="utf-8")
 
 
-def test_the_examples_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", ["changes.md", "check.md"])
+def test_the_examples_run(page: str, tmp_path: Path) -> None:
     here = tmp_path
-    blocks = BLOCK.findall(PAGE)
+    blocks = BLOCK.findall((DOCS / page).read_text(encoding="utf-8"))
     assert {kind for kind, _ in blocks} == {"console", "yaml"}
     for kind, text in blocks:
         if kind == "yaml":
