@@ -4,7 +4,8 @@
   commit, a file) is none here, and the other way round.
 - It runs without a terminal, without input from anybody and for a bounded time: a key that is locked is an error.
 - Times in a list of allowed signers are UTC, whatever the machine thinks that it is.
-- The key is ``PAWL_SIGNING_KEY`` (a path; empty for none), or else Git's ``user.signingkey`` where ``gpg.format`` is ssh.
+- The key is ``PAWL_SIGNING_KEY`` (a path; empty for none), or else Git's ``user.signingkey`` where ``gpg.format`` is
+  ssh.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def find_key(root: Path, *, in_git: bool) -> SigningKey | None:
 
 
 def sign(key: SigningKey, data: bytes) -> str:
-    """Return an armoured signature of ``data``; ``InvalidError`` where the key cannot be used without asking anybody."""
+    """Return an armoured signature; ``InvalidError`` where the key cannot be used without asking anybody."""
     with _folder() as folder:
         path = key.path
         if path is None:
@@ -72,7 +73,7 @@ def sign(key: SigningKey, data: bytes) -> str:
             raise InvalidError(
                 f"the signing key {path} is no file",
                 code="signing-failed",
-                hint="name one with git config user.signingkey, or PAWL_SIGNING_KEY; with PAWL_SIGNING_KEY= nothing is signed",
+                hint="name one in PAWL_SIGNING_KEY or Git's user.signingkey; with PAWL_SIGNING_KEY= nothing is signed",
             )
         options = ("-U",) if key.path is None else ()
         done = _run(*options, "-Y", "sign", "-n", NAMESPACE, "-f", str(path), data=data, seconds=SIGN_SECONDS)

@@ -156,7 +156,8 @@ version-not-higher | a pre-release of a version that is published already (1)
 name-unknown, version-unknown | never published (1)
 code-unknown | `check --explain` of a code that is none (1)
 version-missing, name-twice, to-and-ref, part-or-version, names-differ, base-and-names, output-inside, reason-missing,
-  reason-bad, usage | the command's words (2)
+  reason-bad, end-past, end-late, glob-bad, spares-bad, owner-missing, review-missing, waiver-of-what, versions-bad,
+  action-bad, usage | the command's words (2)
 no-workspace | no registry/registry.yaml here or above (1)
 not-pinned, never-live | not on the channel, or never was (1)
 policy-adopted, closure-complete, calls-fit, rule-passed, rule-not-applicable | these checks hold
@@ -165,6 +166,17 @@ channel-order | never live on the channel that comes first (3)
 rule-failed, rule-errored | a rule says no, or cannot be evaluated, which is a no (3)
 evidence-stale | the results of suites are older than a rule allows (4)
 approval-needed | fewer people have approved this version than a rule wants (8)
+approval-not-counted, waiver-not-counted | recorded, and it does not count, with the reason: whose it is, a role, a
+  signature, the own version (8; a warning where it counts for another rule)
+approval-not-asked, waiver-pending | no rule asks for it; it waits for a second person (note)
+rule-unknown, rule-not-waivable | a waiver of a rule that the policy in force does not have, or that has no waivers
+  (3)
+waiver-too-long, glass-kept | a waiver, or its review, ends later than the policy allows; a rule does not allow to
+  break the glass (3)
+waiver-unknown, freeze-unknown | the record of that number is none (1)
+signature-unknown | signed with a key that registry/allowed_signers does not give the actor (warning)
+signing-failed, ssh-keygen-missing | the key cannot be used, or ssh-keygen is not there; nothing was recorded (1; a
+  freeze is set all the same, with a warning)
 soak-short | not live on another channel for as long as a rule wants (3)
 frozen | the channel stands still, by a rule or by an intervention (7)
 step-too-large | a larger step from what is pinned than a rule allows (3)
@@ -199,6 +211,8 @@ journal-damaged | a record was changed, is missing (also against Git's last comm
   it
 git-not-asked | Git cannot say what the last commit holds, so journals are checked by themselves alone (warning)
 journal-truncated | the registry's journal lacks a record that a channel was judged on
+signature-forged | a record says verified and no signature shows it, or its signature is not one of the record
+signatures-not-checked | ssh-keygen cannot be run, so signatures were not looked at (warning)
 projection-damaged | registry/channels/ says something else than the journal
 projection-missing, projection-behind | a copy that the next release writes again (warning)
 evidence-changed, evidence-damaged, evidence-missing-file | stored evidence is not as it was recorded

@@ -35,7 +35,7 @@ class _Scene:
             stamp=self.session.stamp(self.reason),
             what=what,
         )
-        return _done(self.session, plan, {"action": action, "channel": self.state.channel, **body})
+        return carry_out(self.session, plan, {"action": action, "channel": self.state.channel, **body})
 
     def unchanged(self, message: str) -> Report:
         note = Problem(code="unchanged", severity="note", message=message)
@@ -104,7 +104,7 @@ def withdraw(session: Session, ref: Ref, level: WithdrawalLevel, reason: str) ->
         )
     plan = plan_withdraw(world.catalog, ref, level, session.stamp(reason))
     pinned = [channel for channel, state in world.channels.items() if _pins(state, ref)]
-    report = _done(session, plan, {"ref": str(ref), "level": level, "pinned_on": pinned})
+    report = carry_out(session, plan, {"ref": str(ref), "level": level, "pinned_on": pinned})
     return _with(report, _still_pinned(ref, level, pinned))
 
 
@@ -122,7 +122,7 @@ def restore(session: Session, ref: Ref, reason: str) -> Report:
             code="revoked",
             hint="publish the content as a new version, if it is safe now",
         )
-    return _done(session, plan_restore(world.catalog, ref, session.stamp(reason)), {"ref": str(ref), "level": None})
+    return carry_out(session, plan_restore(world.catalog, ref, session.stamp(reason)), {"ref": str(ref), "level": None})
 
 
 def _scene(session: Session, channel: Channel, reason: str) -> _Scene:
@@ -130,7 +130,8 @@ def _scene(session: Session, channel: Channel, reason: str) -> _Scene:
     return _Scene(session=session, world=world, state=world.channel(channel), reason=reason)
 
 
-def _done(session: Session, plan: Plan, data: Mapping[str, Any]) -> Report:
+def carry_out(session: Session, plan: Plan, data: Mapping[str, Any]) -> Report:
+    """Apply the plan of an intervention and report it."""
     branch, unread = _branch(session, plan)
     applied = apply(session.workspace, plan, commit=session.commit, branch=branch)
     record = plan.record
@@ -146,7 +147,7 @@ def _done(session: Session, plan: Plan, data: Mapping[str, Any]) -> Report:
     )
 
 
-_STOPS = frozenset({"halt", "reject", "withdraw"})
+_STOPS = frozenset({"halt", "reject", "withdraw", "freeze"})
 
 
 def _branch(session: Session, plan: Plan) -> tuple[str | None, tuple[Problem, ...]]:

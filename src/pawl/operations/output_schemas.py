@@ -105,6 +105,16 @@ _RUN: Fields = {
     "outcome": _or_null(_TEXT),
     "finished": _FLAG,
 }
+_IDENTITY = {
+    "type": "object",
+    "properties": {
+        "name": _TEXT,
+        "email": _or_null(_TEXT),
+        "kind": {"enum": ["human", "agent", "service", "unknown"]},
+        "verified": _FLAG,
+    },
+    "required": ["name", "email", "kind", "verified"],
+}
 _PROSPECT = {
     "type": "object",
     "properties": {
@@ -156,6 +166,10 @@ ANSWERS: Mapping[str, Fields] = MappingProxyType(
         "resume": _INTERVENTION,
         "reject": _INTERVENTION,
         "unreject": _INTERVENTION,
+        "approve": _INTERVENTION,
+        "waive": _INTERVENTION,
+        "freeze": _INTERVENTION,
+        "unfreeze": _INTERVENTION,
         "deprecate": {"ref": _TEXT},
         "yank": {"ref": _TEXT},
         "revoke": {"ref": _TEXT},
@@ -194,11 +208,13 @@ _RELEASED: Fields = {"verdict": _VERDICT, "plan": _TEXTS, **_WRITTEN}
 _WITHDRAWN: Fields = {"level": _or_null(_TEXT), **_WRITTEN}
 _TAKEN_BACK: Fields = {**_WITHDRAWN, "pinned_on": _TEXTS}
 _INTERVENED: Fields = {"action": _TEXT, **_WRITTEN}
+_GRANTED: Fields = {**_INTERVENED, "by": _IDENTITY, "signed": _FLAG, "dry_run": _FLAG}
 _DONE: Mapping[str, Fields] = MappingProxyType(
     {
         **dict.fromkeys(("promote", "rollback", "remove"), _RELEASED),
         **dict.fromkeys(("halt", "resume", "reject", "unreject"), _INTERVENED),
         **dict.fromkeys(("deprecate", "yank", "revoke"), _TAKEN_BACK),
+        **dict.fromkeys(("approve", "waive", "freeze", "unfreeze"), _GRANTED),
         "restore": _WITHDRAWN,
         "publish": {"plan": _TEXTS, "dry_run": _FLAG, **_WRITTEN},
         "policy adopt": {"rules": _TEXTS, "channels": _OBJECT, **_WRITTEN},
@@ -214,6 +230,10 @@ _MAYBE: Mapping[str, Fields] = MappingProxyType(
         "resume": {"name": _TEXT},
         "reject": {"rejects": _OBJECTS},
         "unreject": {"ref": _TEXT, "unrejects": _TEXTS},
+        "approve": {"policy": _WHOLE, "until": _TIME, "approvals": _OBJECTS, "waivers": _OBJECTS},
+        "waive": {"waiver": _OBJECT, "counts": _FLAG},
+        "freeze": {"freeze": _OBJECT},
+        "unfreeze": {"freezes": {"type": "array", "items": _WHOLE}},
         "policy show": {"adopted": _OBJECT},
         "show": {
             "versions": _OBJECTS,

@@ -138,8 +138,8 @@ def policy_adopt(session: Session, reason: str, *, again: bool) -> Report:
         raise InvalidError("no policy was adopted", problems=problems)
     rules = policy_document(source.value for source in sources.policies.values())
     channels = sources.settings.after()
-    people = sources.settings.people
-    same = [item for item in world.catalog.policies if _same(item, rules, channels, people)]
+    people, signers = sources.settings.people, session.workspace.signers()
+    same = [item for item in world.catalog.policies if _same(item, rules, channels, people, signers)]
     policy = world.catalog.policy
     if policy is not None and same and same[-1] is policy:
         note = Problem(code="unchanged", severity="note", message=f"policy {policy.number} is in force already")
@@ -150,7 +150,7 @@ def policy_adopt(session: Session, reason: str, *, again: bool) -> Report:
             code="policy-older",
             hint='to go back to them on purpose: pawl policy adopt --again --reason "..."',
         )
-    plan = plan_adopt(world.catalog, rules, channels, people, session.stamp(reason))
+    plan = plan_adopt(world.catalog, rules, channels, people, session.stamp(reason), signers=signers)
     applied = apply(session.workspace, plan, commit=session.commit, branch=sources.settings.branch)
     record = plan.record
     return Report(
@@ -189,9 +189,11 @@ def _same(
     rules: Mapping[str, Any],
     channels: Mapping[Channel, Channel | None],
     people: Mapping[str, Sequence[str]],
+    signers: str | None,
 ) -> bool:
     roles = {who: tuple(their) for who, their in people.items()}
-    return (dict(policy.rules), dict(policy.channels), dict(policy.people)) == (dict(rules), dict(channels), roles)
+    adopted = (dict(policy.rules), dict(policy.channels), dict(policy.people), policy.signers)
+    return adopted == (dict(rules), dict(channels), roles, signers)
 
 
 def _rules_by_id(rules: tuple[Rule, ...]) -> dict[str, Rule]:

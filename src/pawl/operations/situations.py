@@ -30,13 +30,18 @@ def situation_for(
     rules: tuple[Rule, ...] | None = None,
     detail: bool = False,
 ) -> Situation:
-    """Return the situation of one question. ``rules`` are others than those in force: those that a plan asks about."""
+    """Return the situation of one question; verified in it is only what signatures vouch for now.
+
+    ``rules`` are others than those in force: those that a plan asks about.
+    """
     policy = world.catalog.policy
     upstream_name, upstream = world.upstream(state.channel)
     planned = rules is not None and rules is not world.rules
     return Situation(
         action=action,
-        state=state,
+        state=session.workspace.attested(
+            state, policy.signers if policy else None, session.at, approvals=action == "promote"
+        ),
         catalog=world.catalog,
         rules=world.rules if rules is None else rules,
         rules_of=len(world.catalog.policies) + 1 if planned else None,

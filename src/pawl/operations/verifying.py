@@ -10,6 +10,7 @@ from pawl.canonical import record_bytes, sha256
 from pawl.errors import PawlError
 from pawl.ids import REGISTRY_JOURNAL, Channel
 from pawl.operations.session import Report, Session
+from pawl.operations.signed import signature_problems
 from pawl.policy.sources import rules_from
 from pawl.policy.verdict import INTEGRITY
 from pawl.problems import Problem
@@ -55,7 +56,7 @@ def verify(session: Session) -> Report:
             check.attempt(lambda policy=policy: rules_from(policy.rules))  # type: ignore[misc]
     statements: set[str] = set()
     for channel in _channels(check):
-        statements |= _channel(check, channel, records)
+        statements |= _channel(check, channel, records, catalog)
     _strangers(check, catalog, statements)
     _last_commit(check)
     wrong = [problem for problem in check.problems if problem.severity == "error"]
@@ -83,7 +84,9 @@ def _channels(check: _Verification) -> Iterator[Channel]:
     yield from sorted(found)
 
 
-def _channel(check: _Verification, channel: Channel, registry: tuple[Record, ...] | None) -> set[str]:
+def _channel(
+    check: _Verification, channel: Channel, registry: tuple[Record, ...] | None, catalog: Catalog | None
+) -> set[str]:
     workspace = check.workspace
     records = check.attempt(lambda: workspace.journal(channel))
     state = check.attempt(lambda: fold_channel(channel, records)) if records is not None else None
@@ -92,6 +95,8 @@ def _channel(check: _Verification, channel: Channel, registry: tuple[Record, ...
     check.records += len(records)
     if registry is not None:
         check.attempt(lambda: check_anchor(registry, state))
+    if catalog is not None:
+        check.problems.extend(signature_problems(catalog, records))
     _projection(check, channel, records, state)
     found: set[str] = set()
     for record in records:

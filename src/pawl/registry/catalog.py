@@ -72,6 +72,8 @@ class Adopted:
     """Channel -> the channel that a version must have been live on first."""
     people: Mapping[str, tuple[str, ...]]
     """Address -> roles; policies of before had none."""
+    signers: str | None
+    """registry/allowed_signers as it was: whose signatures this policy knows."""
     at: str
     actor: Actor
     reason: str | None
@@ -183,12 +185,20 @@ def _adopt(state: _Fold, record: Record) -> None:
             rules=record.body["rules"],
             channels=MappingProxyType(dict(record.body["channels"])),
             people=MappingProxyType({who: tuple(roles) for who, roles in record.body.get("people", {}).items()}),
+            signers=_signers(record),
             at=record.at,
             actor=record.actor,
             reason=record.reason,
             serial=record.serial,
         )
     )
+
+
+def _signers(record: Record) -> str | None:
+    found = record.body.get("signers")
+    if found is not None and not isinstance(found, str):
+        raise TypeError("the allowed signers are text")
+    return found
 
 
 _APPLY = {"publish": _publish, "withdraw": _withdraw, "restore": _restore, "adopt-policy": _adopt}

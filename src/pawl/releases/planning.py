@@ -77,11 +77,15 @@ def plan_adopt(
     channels: Mapping[Channel, Channel | None],
     people: Mapping[str, Sequence[str]],
     stamp: Stamp,
+    *,
+    signers: str | None = None,
 ) -> Plan:
-    """Put rules, channel settings and the roles of people in force under the next policy number."""
+    """Put rules, channel settings, the roles of people and whose keys sign in force under the next policy number."""
     number = len(catalog.policies) + 1
     roles = {who: list(their) for who, their in people.items()}
     body = {"policy": number, "rules": rules, "channels": dict(channels), "people": roles}
+    if signers is not None:
+        body["signers"] = signers
     return _registry_plan(catalog, "adopt-policy", body, stamp, f"adopt policy {number}")
 
 

@@ -245,13 +245,16 @@ def resolve_verdict(view: WorkspaceView, name: Name, now: datetime) -> Verdict:
     from pawl.registry.journal import Actor  # noqa: PLC0415 - as above
 
     rules, policy = view.live_rules, view.catalog.policy
+    signers = policy.signers if policy else None
     pins = view.state.pins
     members = closure_of(name, pins).members if rules else ()
     procedures = [view.workspace.procedure(pins[member.name]) for member in members]
     return evaluate(
         Situation(
             action="resolve",
-            state=view.state,
+            state=view.workspace.attested(view.state, signers, timestamp(now), approvals=False)
+            if rules
+            else view.state,
             catalog=view.catalog,
             rules=rules,
             documents={procedure.digest: procedure.document for procedure in procedures},
