@@ -168,7 +168,12 @@ def _elsewhere(row: Mapping[str, Any]) -> ChannelState:
             line.pinned(_version(f"a@{event['version']}"), at=event["at"])
         else:
             member = _version(f"a@{event['reject']}")
-            rejects = {"ref": str(member.ref), "content": member.content, "cause": "reject", "until": None}
+            rejects = {
+                "ref": str(member.ref),
+                "content": member.content,
+                "cause": "reject",
+                "until": event.get("until"),
+            }
             line.add("reject", at=event["at"], rejects=[rejects])
     return line.state
 

@@ -71,7 +71,7 @@ WITHDRAWN = [  # what of a procedure and of what it requires is how withdrawn
 
 @pytest.mark.parametrize(("levels", "name", "says"), WITHDRAWN)
 @pytest.mark.parametrize("action", LIVE)
-def test_withdrawals(levels: dict[str, str], name: str, says: str, action: Any) -> None:
+def test_withdrawals(levels: dict[str, Any], name: str, says: str, action: Any) -> None:
     moves = {"a": A2, "w": W2}[name]
     assert why(situation(Grants().pinned(A1, B1, W1), moves, action=action, **levels), name) == says
 

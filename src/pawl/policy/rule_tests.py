@@ -104,8 +104,9 @@ def merge_patch(base: Any, patch: Any) -> Any:
 def _run(rule: Rule, test: RuleTest, *, explain: bool = True) -> RuleTestResult:
     try:
         context = _context(rule, test, explain=explain)
-    except OverflowError:
-        reason = "its times are out of the calendar"
+    except (OverflowError, ValueError, KeyError, TypeError, AttributeError) as error:
+        # an example that somebody wrote is read and checked before; one in a journal may have been bent by hand
+        reason = f"the example cannot be set up: {type(error).__name__}: {error}"
         return RuleTestResult(rule=rule.id, test=test.name, expect=test.expect, answer="errored", reason=reason)
     result = evaluate_rule(rule, context)
     answers: dict[str, Answer] = {
