@@ -109,7 +109,7 @@ def _rule(situation: Situation, rule: Rule, subject: _Subject) -> Finding:
 
 def _no(situation: Situation, rule: Rule, subject: _Subject, kind: RuleKind, outcome: RuleOutcome) -> Finding:
     """Return the finding of a rule that was asked and does not hold: a warning, waived, or a refusal."""
-    hint = kind.hint.format(subject=subject.ref, channel=situation.state.channel) if kind.hint else None
+    hint = _hint(situation, subject, kind) if kind.hint else None
     found = _finding(
         situation,
         rule,
@@ -141,6 +141,12 @@ def _no(situation: Situation, rule: Rule, subject: _Subject, kind: RuleKind, out
             found, status="waived", code="rule-waived", message=message, hint=None, waiver=waived.waiver.serial
         )
     return replace(found, hint="; ".join((*((hint,) if hint else ()), *waived.objections)) or None)
+
+
+def _hint(situation: Situation, subject: _Subject, kind: RuleKind) -> str:
+    moving = sorted(str(pin.ref) for pin in situation.moves.values() if pin is not None)
+    together = " ".join((subject.ref, *(ref for ref in moving if ref != subject.ref)))
+    return (kind.hint or "").format(subject=subject.ref, together=together, channel=situation.state.channel)
 
 
 def _says(situation: Situation, rule: Rule, subject: _Subject) -> str:

@@ -78,4 +78,4 @@ class RuleKind:
     evidence: bool = False
     """Whether it looks at the results of suites, which are gathered last."""
     hint: str | None = None
-    """What to do about a no, with ``{subject}`` and ``{channel}``."""
+    """What to do about a no, with ``{subject}``, ``{together}`` (it and all that moves) and ``{channel}``."""

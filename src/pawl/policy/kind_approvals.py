@@ -99,7 +99,8 @@ def _objections(approval: ApprovalFact, demand: ApprovalsBody, facts: Facts, con
 
 def _objections_to(who: Identity, roles: tuple[str, ...] | None, demand: ApprovalsBody, facts: Facts) -> Iterator[str]:
     kind = kind_of(who, roles)
-    if kind not in demand.kinds or kind not in APPROVING_KINDS:
+    unnamed = kind == "unknown" and roles is None
+    if not unnamed and (kind not in demand.kinds or kind not in APPROVING_KINDS):
         yield f"is {'an AI agent' if kind == 'agent' else f'of kind {kind}'}, and {' or '.join(demand.kinds)} counts"
     if roles is None:
         yield "is not among the adopted people"
@@ -140,5 +141,5 @@ KIND = RuleKind(
     code="approval-needed",
     exit_code=APPROVAL,
     classes=("readiness",),
-    hint='somebody else says yes with: pawl approve {subject} --channel {channel} --reason "..."',
+    hint='somebody else says yes with: pawl approve {together} --channel {channel} --reason "..."',
 )
