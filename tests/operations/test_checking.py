@@ -206,6 +206,36 @@ def test_a_rule_that_says_no_is_an_error_of_the_file(branch: Shop) -> None:
     assert answer["channels"][0]["findings"][0]["rule"] == "NO-DRAFTS"
 
 
+def test_what_people_and_time_bring_is_needed_and_no_fault_of_the_files(branch: Shop) -> None:
+    branch.edit("registry/policies/refunds.yaml", ("rules:", "rules:\n" + PATIENCE))
+    branch.adopt()
+    git(branch.root, "add", "-A")
+    git(branch.root, "commit", "-q", "-m", "rules")
+    branch.pawl("freeze", "production", "--until", "2100-01-01", "--reason", "holidays")
+    edit_draft(branch)
+    answer = branch.pawl("check", "--base", "main")
+    production = channel(answer, "production")
+    assert (production["verdict"], production["exit_code"]) == ("allowed", 0)
+    needs = "\n".join(production["needs"])
+    assert "APP-1" in needs
+    assert "SOAK-1" in needs
+    assert "is frozen until 2100-01-01" in needs
+
+
+PATIENCE = """\
+  - id: APP-1
+    class: readiness
+    level: absolute
+    applies: {channels: [production]}
+    approvals: {count: 1}
+    message: Somebody else says yes.
+  - id: SOAK-1
+    class: readiness
+    level: absolute
+    applies: {channels: [production]}
+    soak: {channel: staging, at_least: PT24H}
+    message: A day on staging.
+"""
 NO_MINE = """\
   - id: NO-DRAFTS
     class: safety

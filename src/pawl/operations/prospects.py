@@ -25,8 +25,10 @@ from pawl.procedures.procedure import Procedure
 from pawl.registry.channels import Pin
 from pawl.releases.planning import pin_of
 
-LATER = frozenset({"order", "closure", "halted", "tests"})
+LATER = frozenset({"order", "closure", "frozen", "tests"})
 """Checks whose refusal a promotion of the right set at the right time does not meet."""
+LATER_RULES = frozenset({"approvals", "evidence", "freeze", "soak"})
+"""Kinds of rules that ask for people and time, which no file can bring."""
 AUTHORS = frozenset({"rule", "fit"})
 """Checks whose refusal is a fault of the files; suites, and calls that may not fit, have problems of their own."""
 
@@ -101,15 +103,17 @@ def _sorted(verdict: Verdict, channel: Channel, moves: Mapping[Name, Pin], teste
     unpublished = [str(pin.ref) for pin in moves.values() if pin.ref not in world.catalog.published]
     if unpublished:
         needs[f"publish {', '.join(unpublished)}: pawl publish"] = None
+    kinds = {rule.id: rule.kind for rule in world.rules}
     for finding in verdict.findings:
         if finding.status in {"passed", "not-applicable"}:
             continue
+        later = finding.check in LATER or kinds.get(finding.rule or "") in LATER_RULES
         if finding.check == "evidence" and finding.subject not in tested:
             needs[f"the suites of {finding.subject} run with it"] = None
-        elif finding.check in LATER and finding.status != "warning":
-            needs[f"{finding.message}: {finding.hint}" if finding.hint else finding.message] = None
-        elif finding.status == "warning":
+        elif finding.status in {"warning", "waived"}:
             remarks.append(finding)
+        elif later:
+            needs[f"{finding.message}: {finding.hint}" if finding.hint else finding.message] = None
         else:
             refusals.append(finding)
     return Prospect(
