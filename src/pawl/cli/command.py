@@ -129,7 +129,7 @@ MOMENT = Parsed("TIME", _moment)
 
 channel_option = click.option("--channel", type=CHANNEL, required=True, help="The channel; there is no default.")
 reason_option = click.option(
-    "--reason", required=True, callback=lambda _c, _p, value: _reason(value), help="Why; the history keeps it."
+    "--reason", required=True, callback=lambda _c, _p, value: checked(value), help="Why; the history keeps it."
 )
 dry_run_option = click.option("--dry-run", is_flag=True, help="Decide and show everything, write nothing.")
 no_code_option = click.option(
@@ -137,7 +137,8 @@ no_code_option = click.option(
 )
 
 
-def _reason(value: str) -> str:
+def checked(value: str) -> str:
+    """Return a reason that says something, or end with how the command is used."""
     try:
         return checked_reason(value)
     except UsageError as error:

@@ -21,6 +21,9 @@ def _what(row: Mapping[str, Any]) -> str:
         return ", ".join(f"{move['name']} {move['from'] or '-'} -> {move['to'] or '-'}" for move in row["moves"])
     if "attempt" in row:
         return f"{row['attempt']['action']} {' '.join(row['attempt']['refs'])} (exit {row['exit_code']})"
+    if "drilled" in row:
+        allowed = sum(target["allowed"] for target in row["drilled"])
+        return f"{allowed} of {len(row['drilled'])} ways back are open"
     return row.get("ref") or row.get("name") or ""
 
 

@@ -37,6 +37,8 @@ COMMANDS = MappingProxyType(
         "rollback": ("rollback", "Go back to the newest earlier version that passes today's policy."),
         "remove": ("remove", "Take pins off a channel."),
         "targets": ("targets", "Every earlier version with its verdict as of now."),
+        "why": ("why", "The whole verdict on one version: every check and rule, with reasons."),
+        "drill": ("drill", "Run today's suites on the ways back of a channel, and store what they come to."),
         "audit": ("audit", "What is live against today's policy, and which pins have no way back."),
         "halt": ("halts", "Stop serving a procedure on a channel."),
         "resume": ("halts", "Serve a halted procedure again."),

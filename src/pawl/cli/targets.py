@@ -19,12 +19,34 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         return
     yield f"{data['name']} on {data['channel']}: {data['pinned'] or 'not pinned'} (serial {data['serial']})"
     rows = [
-        (row["version"], "yes" if row["allowed"] else "no", "; ".join(reason["message"] for reason in row["reasons"]))
-        for row in data["targets"]
+        (row["version"], "yes" if row["allowed"] else "no", evidence_age(row), why_not(row)) for row in data["targets"]
     ]
-    yield from table(("version", "allowed", "why not"), rows)
+    yield from table(("version", "allowed", "evidence", "why not"), rows)
     if not rows:
         yield "there is no earlier version to go back to"
+
+
+def evidence_age(row: Mapping[str, Any]) -> str:
+    """Return how old the oldest result is that a rollback to a target would rest on, and whether a suite must run."""
+    ages = [item["age_seconds"] for item in row["evidence"] if item["stored"]]
+    if row["fresh"] is None:
+        return ""
+    if not row["fresh"]:
+        return "suites must run"
+    return f"{age_words(max(ages))} old"
+
+
+def age_words(seconds: int) -> str:
+    """Return an age in its largest unit."""
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds // length} {unit}"
+    return f"{max(seconds, 0)} s"
+
+
+def why_not(row: Mapping[str, Any]) -> str:
+    """Return what speaks against a target."""
+    return "; ".join(reason["message"] for reason in row["reasons"])
 
 
 @pawl_command("targets", lines=lines, identity=True)

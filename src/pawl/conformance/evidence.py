@@ -211,6 +211,14 @@ def entry_from_record(row: Mapping[str, Any]) -> EvidenceEntry:
     return entry
 
 
+def subject_of(row: Mapping[str, Any]) -> Digest:
+    """Return what the entry in a record is about, without reading all of it; ``IntegrityError`` for what is none."""
+    try:
+        return parse_digest(row["key"]["subject"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise _damaged(str(row.get("file", "evidence")), f"its record does not read: {error}") from error
+
+
 def choose(entries: Iterable[EvidenceEntry], key: Key, *, now: datetime) -> Choice:
     """Return the result that counts for ``key``, whatever the order of ``entries``.
 

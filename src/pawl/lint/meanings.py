@@ -194,7 +194,16 @@ halted | halted on this channel (7 when served, a warning otherwise)
 deprecated, yanked, revoked, withdrawn-but-pinned, withdrawal-weaker | withdrawals: warn, no new pins, refused (7); a
   weaker one after a stronger (3)
 withheld, served-with-warning | listed without a body; served with a warning
-no-way-back | no earlier version to go back to (1 with `--require-way-back`, else a warning)
+no-way-back | no earlier version to go back to (1 of `drill` and with `--require-way-back`, else a warning)
+way-back-unknown | suites would have to run to know whether there is a way back; `pawl drill` runs them (warning)
+nothing-to-drill | no pin has an earlier version, so a drill shows nothing (1)
+pinned-already | `why` is asked about what is pinned: nothing would move (note)
+waiver-ending, waiver-unused, waiver-ended | a waiver ends within 7 days; nothing pinned needs it; it has ended, and
+  what it let in is pinned still (warning)
+overridden | something pinned came in by a waiver; told until it is replaced (warning)
+review-due, review-missed | a waiver that broke the glass is to be reviewed (warning); the time for it is over (1 of
+  `status`)
+ledger-not-asked | the ledger of runs cannot be read, so nothing is said of open runs (warning)
 channel-empty, file-gone | nothing pinned; pinned and the file under procedures/ is gone
 unchanged | it holds already, nothing was written (note)
 conflict, locked | somebody else moved the state, or writes now; nothing was written (5)

@@ -5,13 +5,22 @@ The cheap checks come first: where they already refuse, no suite is run, and the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from pawl.canonical import record_bytes, sha256
-from pawl.conformance.evidence import EvidenceEntry, Key, entry_from_record, newest, statement, to_record
+from pawl.conformance.evidence import (
+    EvidenceEntry,
+    Key,
+    entry_from_record,
+    newest,
+    parse_time,
+    statement,
+    subject_of,
+    to_record,
+)
 from pawl.conformance.outcomes import SuiteResult
 from pawl.conformance.run import run_suite, runner_digest_for
 from pawl.conformance.suites import Suite
@@ -36,6 +45,22 @@ _DECIDED = {
     "failed": "on exactly these digests; a changed procedure, suite or implementation is tested anew; evidence of",
 }
 """Results that stand until one of their digests changes; anything else could not tell, and is run again."""
+_NOT_RUN = "no stored result counts, and it was not run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suites:
+    """How results are come by: by default what is stored and decided counts, and everything else is run."""
+
+    run: bool = True
+    """Where this is false nothing is run, and a suite without a result has none."""
+    since: datetime | None = None
+    """What was finished then or before is run again."""
+    mark: str = ""
+    """What tells the files of several judgements under one record apart."""
+
+
+DEFAULT_SUITES = Suites()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +71,34 @@ class Judgement:
     suites: Mapping[Name, tuple[SuiteEvidence, ...]]
     new: tuple[NewEvidence, ...]
     situation: Situation
+
+    @property
+    def undecided(self) -> bool:
+        """Whether nothing but suites that were not run keeps it from being allowed."""
+        failures = self.verdict.failures
+        not_run = any(suite.outcome is None for suites in self.suites.values() for suite in suites)
+        return not_run and all(finding.code == "evidence-missing" for finding in failures)
+
+    def evidence(self) -> list[dict[str, Any]]:
+        """Return what each suite came to, when, and how long ago; ``stored`` where it was not run for this."""
+        situation = self.situation
+        made = {(new.entry["about"], new.entry["suite"]) for new in self.new}
+        rows = []
+        for name, suites in self.suites.items():
+            about = str(situation.after[name].ref)
+            for suite in suites:
+                age = situation.now - parse_time(suite.at) if suite.at else None
+                rows.append(
+                    {
+                        "suite": suite.suite,
+                        "about": about,
+                        "outcome": suite.outcome,
+                        "finished_at": suite.at,
+                        "age_seconds": int(age.total_seconds()) if age is not None else None,
+                        "stored": suite.at is not None and (about, suite.suite) not in made,
+                    }
+                )
+        return rows
 
     def tests(self, name: Name) -> dict[str, int]:
         """Return how many cases each suite of a procedure has."""
@@ -61,6 +114,7 @@ def judge(
     state: ChannelState,
     moves: Mapping[Name, Pin | None],
     detail: bool = False,
+    suites: Suites = DEFAULT_SUITES,
 ) -> Judgement:
     """Return the judgement on moving ``moves`` on a channel. Runs suites; stores nothing.
 
@@ -74,11 +128,17 @@ def judge(
     first = evaluate(situation)
     if action == "remove" or any(finding.exit_code != EVIDENCE for finding in first.failures):
         return Judgement(verdict=_without_suites(first), suites={}, new=(), situation=situation)
-    release = f"{state.channel}-{state.head.serial + 1:06d}"
-    gathering = _Gathering(session=session, world=world, sources=sources, procedures=procedures, release=release)
-    suites, new = gathering.gather(situation)
-    situation = replace(situation, evidence=suites)
-    return Judgement(verdict=evaluate(situation), suites=suites, new=new, situation=situation)
+    gathering = _Gathering(
+        session=session,
+        world=world,
+        sources=sources,
+        procedures=procedures,
+        release=f"{state.channel}-{state.head.serial + 1:06d}{suites.mark}",
+        suites=suites,
+    )
+    found, new = gathering.gather(situation)
+    situation = replace(situation, evidence=found)
+    return Judgement(verdict=evaluate(situation), suites=found, new=new, situation=situation)
 
 
 def _without_suites(verdict: Verdict) -> Verdict:
@@ -121,10 +181,11 @@ class _Gathering:
     procedures: Mapping[Digest, Procedure]
     release: str
     """The record that new evidence would be stored by: channel and serial."""
+    suites: Suites
 
     def gather(self, situation: Situation) -> tuple[dict[Name, tuple[SuiteEvidence, ...]], tuple[NewEvidence, ...]]:
         """Return each affected procedure's suites with their newest results, and the statements made for it."""
-        entries = [entry_from_record(row) for state in self.world.channels.values() for row in state.evidence]
+        entries = self._entries(affected(situation), situation.after)
         suites: dict[Name, tuple[SuiteEvidence, ...]] = {}
         new: list[NewEvidence] = []
         after = situation.after
@@ -147,6 +208,16 @@ class _Gathering:
             suites[name] = tuple(found)
         return suites, tuple(new)
 
+    def _entries(self, names: Iterable[Name], pins: Mapping[Name, Pin]) -> list[EvidenceEntry]:
+        """Return the stored results on these versions; of other subjects none could count, and there may be many."""
+        wanted = {pins[name].digest for name in names}
+        return [
+            entry_from_record(row)
+            for state in self.world.channels.values()
+            for row in state.evidence
+            if subject_of(row) in wanted
+        ]
+
     def _suite(
         self,
         suite: Suite,
@@ -165,15 +236,22 @@ class _Gathering:
             runner=runner_digest_for(procedure, root=root, python_path=paths),
         )
         entry = newest(entries, key, now=self.session.now)
-        stale = entry is not None and oldest is not None and entry.outcome == "passed" and entry.finished <= oldest
-        if entry is not None and entry.outcome in _DECIDED and not stale:
+        if entry is not None and entry.outcome in _DECIDED and not self._lapsed(entry, oldest):
             self._check_stored(entry)
             reason = f"{_DECIDED[entry.outcome]} {entry.finished_at}"
             return _evidence(suite, entry.outcome, reason, entry.finished_at), ()
+        if not self.suites.run:
+            return SuiteEvidence(suite=suite.name, cases=len(suite.cases), outcome=None, reason=_NOT_RUN), ()
         required = {member.name: self.procedures[member.digest] for member in closure.members}
         result = run_suite(suite, procedure, code=self.session.run_code, root=root, python_path=paths, closure=required)
         made = new_evidence(result, suite, key, closure, self.session, self.release)
         return _evidence(suite, result.outcome, _why(result), self.session.at), (made,)
+
+    def _lapsed(self, entry: EvidenceEntry, oldest: datetime | None) -> bool:
+        since = self.suites.since
+        if since is not None and entry.finished <= since:
+            return True
+        return oldest is not None and entry.outcome == "passed" and entry.finished <= oldest
 
     def _check_stored(self, entry: EvidenceEntry) -> None:
         path = self.session.workspace.evidence / entry.file

@@ -196,6 +196,9 @@ def history_row(record: Record) -> dict[str, Any]:
         row["attempt"] = record.body["attempt"]
         row["exit_code"] = record.body["exit_code"]
         row["why"] = [finding for finding in record.body["verdict"]["findings"] if "exit_code" in finding]
+    if record.action == "drill":
+        row["last"] = record.body["last"]
+        row["drilled"] = record.body["drilled"]
     for key in ("name", "version", "ref"):
         if key in record.body:
             row[key] = record.body[key]

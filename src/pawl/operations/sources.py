@@ -151,10 +151,10 @@ def read_sources(workspace: Workspace, known: Known | None = None) -> Sources:
     )
 
 
-def read_suites(workspace: Workspace) -> Sources:
+def read_suites(workspace: Workspace, known: Known | None = None) -> Sources:
     """Read the settings and the suites alone: what published versions are judged by, whatever else is being edited."""
     settings = read_settings_file(workspace)
-    reading = _Reading(workspace)
+    reading = _Reading(workspace, known)
     suites = _named(reading, workspace.conformance, read_suite, "suite")
     return Sources(
         settings=settings,
@@ -164,6 +164,11 @@ def read_suites(workspace: Workspace) -> Sources:
         problems=tuple(reading.problems),
         unread=tuple(reading.unread),
     )
+
+
+def read_policies(workspace: Workspace) -> Mapping[str, Source[PolicySource]]:
+    """Return the policy sources of the work tree that read, by name: what may be in force, or not yet."""
+    return _named(_Reading(workspace), workspace.policies, read_policy, "policy")
 
 
 def read_settings_file(workspace: Workspace) -> Settings:

@@ -179,11 +179,19 @@ def _refused(_fold: _Fold, record: Record) -> None:
         raise TypeError("a refused record says what was attempted")
 
 
+def _drill(_fold: _Fold, record: Record) -> None:
+    """A drill moves nothing: it brings evidence, and says which ways back it tried."""
+    rows = record.body["drilled"]
+    if not isinstance(rows, list) or not rows or not all(isinstance(row["allowed"], bool) for row in rows):
+        raise ValueError("a drill says which ways back it tried, and what each came to")
+
+
 _APPLY = {
     "promote": _move,
     "rollback": _move,
     "remove": _move,
     "refused": _refused,
+    "drill": _drill,
     "reject": _reject,
     "unreject": _unreject,
     "halt": _halt,

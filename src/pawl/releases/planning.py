@@ -129,6 +129,21 @@ def plan_refusal(
     return _channel_plan(state, catalog, "refused", body, evidence, stamp, what)
 
 
+def plan_drill(
+    *,
+    state: ChannelState,
+    catalog: Catalog,
+    last: int,
+    targets: Sequence[Mapping[str, Any]],
+    evidence: Sequence[NewEvidence],
+    stamp: Stamp,
+) -> Plan:
+    """Record which ways back were tried, what each came to, and the evidence for it; nothing else changes."""
+    body = {"last": last, "drilled": [dict(target) for target in targets]}
+    what = f"drill {len(targets)} ways back on {state.channel}"
+    return _channel_plan(state, catalog, "drill", body, evidence, stamp, what)
+
+
 def plan_intervention(
     action: str,
     body: Mapping[str, Any],
