@@ -210,3 +210,15 @@ def test_what_is_refused_and_where(fields: dict[str, Any], code: str, at: tuple[
 def test_what_cannot_be_left_out(field: str) -> None:
     faults = RULE_KINDS["freeze"].check({key: value for key, value in WEEKEND.items() if key != field})
     assert [(fault.code, fault.message) for fault in faults] == [("policy-field-missing", f"freeze needs {field}")]
+
+
+def test_of_windows_that_overlap_the_one_that_ends_last_is_told() -> None:
+    freeze = body(recurrence="FREQ=DAILY", duration="P3D")
+    found = window_at(freeze, moment("2026-01-05T12:00:00Z"))
+    assert str(found) == "2026-01-04T15:00:00Z to 2026-01-07T15:00:00Z"
+
+
+@pytest.mark.parametrize("actions", ["promote", None, {"promote": 1}, 7])
+def test_actions_that_are_no_list_are_a_fault_and_nothing_more(actions: Any) -> None:
+    assert RULE_KINDS["freeze"].actions({**WEEKEND, "actions": actions}) is None
+    assert [fault.at for fault in RULE_KINDS["freeze"].check({**WEEKEND, "actions": actions})] == [("actions",)]
