@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 import click
 
-from pawl.cli.command import pawl_command, reason_option
+from pawl.cli.command import MOMENT, pawl_command, reason_option
 from pawl.cli.output import table
 from pawl.operations.policies import policy_adopt, policy_plan, policy_show, policy_test
 from pawl.operations.session import Report, Session
@@ -59,6 +60,10 @@ def _plan_lines(data: Mapping[str, Any]) -> Iterator[str]:
     for word in ("added", "removed", "changed"):
         if data[f"rules_{word}"]:
             yield f"rules {word}: {', '.join(data[f'rules_{word}'])}"
+    if data["channels_changed"]:
+        yield "channel settings change"
+    if data["people_changed"]:
+        yield "people and roles change"
     rows = [
         (
             change["channel"],
@@ -67,18 +72,24 @@ def _plan_lines(data: Mapping[str, Any]) -> Iterator[str]:
             "allowed" if change["allowed_before"] else "refused",
             "allowed" if change["allowed_after"] else "refused",
             ", ".join(finding["rule"] for finding in change["newly_broken"]),
+            "at once" if change["from"] == data["at"] else change["from"],
         )
         for change in data["changes"]
     ]
-    yield from table(("channel", "version", "role", "now", "then", "rules"), rows)
+    yield from table(("channel", "version", "role", "now", "then", "rules", "from"), rows)
     if not rows:
         yield "no live pin and no rollback target changes its verdict"
+    for row in data["must_act"]:
+        owners = ", ".join(f"{item['rule']} ({item['owner'] or '-'})" for item in row["rules"])
+        when = "before the adoption" if row["by"] == data["at"] else f"by {row['by']}"
+        yield f"{row['owner'] or 'its owner'} must move {row['ref']} on {row['channel']} {when}: {owners}"
 
 
 @pawl_command("policy plan", lines=_plan_lines, identity=True)
-def plan(session: Session) -> Report:
-    """Say which live pins and rollback targets would change verdict if the sources were adopted now."""
-    return policy_plan(session)
+@click.option("--at", type=MOMENT, help="Ask as of this moment alone, such as that of a rule's effective_on.")
+def plan(session: Session, at: datetime | None) -> Report:
+    """Say what would change if the sources were adopted now, from when on, and who must act."""
+    return policy_plan(session, at)
 
 
 def _adopt_lines(data: Mapping[str, Any]) -> Iterator[str]:

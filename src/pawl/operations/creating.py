@@ -27,6 +27,9 @@ channels:
   staging: {}
   production: {after: staging}   # only versions that are or were live on staging may enter
 people: {}                       # e-mail address: [role, ...], used by approvals
+policy:
+  require_tests: true            # a rule is adopted only with an example that it denies
+  require_grace: true            # a rule that something live breaks is adopted only with an effective_on to come
 """
 ATTRIBUTES = """# pawl keeps digests of these files: Git must not change a byte of them
 registry/versions/** -text

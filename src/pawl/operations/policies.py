@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from pawl.errors import InvalidError, NotFoundError, RefusedError
-from pawl.ids import Channel
-from pawl.operations.judging import read_affected
+from pawl.ids import Serial
+from pawl.operations.policy_outlook import outlook, world_after
+from pawl.operations.policy_plans import (
+    breaking_rows,
+    change_problems,
+    loosened_problems,
+    loosened_rows,
+    plan_data,
+    plan_problems,
+)
 from pawl.operations.session import Report, Session
-from pawl.operations.situations import situation_for
 from pawl.operations.sources import Sources, read_sources
 from pawl.operations.world import World, read_world
-from pawl.policy.evaluator import evaluate
 from pawl.policy.lint import policy_warnings, unmatched_rules
 from pawl.policy.rule_checks import duplicate_faults
 from pawl.policy.rule_tests import rule_test_faults, rule_tests
 from pawl.policy.rules import Rule
-from pawl.policy.sources import merge, policy_document, rules_from
-from pawl.policy.verdict import FINDINGS, Action, Finding
+from pawl.policy.sources import deciding, policy_document, rules_from
+from pawl.policy.verdict import FINDINGS
 from pawl.problems import Problem
 from pawl.registry.catalog import Adopted
-from pawl.registry.channels import ChannelState, Pin
+from pawl.registry.journal import Actor
 from pawl.releases.applying import apply
 from pawl.releases.planning import plan_adopt
+from pawl.releases.plans import Plan
 
 
 def policy_show(session: Session, number: int | None) -> Report:
@@ -60,6 +68,7 @@ def rule_row(rule: Rule) -> dict[str, Any]:
         "message": rule.message,
         "effective_on": rule.effective_on.isoformat().replace("+00:00", "Z") if rule.effective_on else None,
         "enforce_live": rule.enforce_live,
+        "denied_examples": sum(test.expect == "denied" for test in rule.tests),
     }
 
 
@@ -106,65 +115,64 @@ def policy_problems(sources: Sources, world: World) -> tuple[Problem, ...]:
         found += source.problems(
             *policy_warnings(source.value),
             *unmatched_rules(rules, sorted(names), sources.settings.channels),
-            *rule_test_faults(rules),
+            *rule_test_faults(rules, required=sources.settings.policy.require_tests),
         )
     return tuple(found)
 
 
-def policy_plan(session: Session) -> Report:
-    """Report which live pins and rollback targets would change verdict if the sources were adopted now."""
+def policy_plan(session: Session, at: datetime | None = None) -> Report:
+    """Report what would change if the sources were adopted: now and whenever rules take effect, or ``at`` a moment."""
     world, sources = read_world(session.workspace), _readable(session)
-    rules, channels = merge(source.value for source in sources.policies.values()), sources.settings.after()
-    policy = world.catalog.policy
-    old, new = _rules_by_id(world.rules), _rules_by_id(rules)
-    changes = [change for state in world.channels.values() for change in _changes(session, world, state, rules)]
-    data = {
-        "policy": policy.number if policy else None,
-        "next": (policy.number if policy else 0) + 1,
-        "rules_added": sorted(set(new) - set(old)),
-        "rules_removed": sorted(set(old) - set(new)),
-        "rules_changed": sorted(rule for rule in set(old) & set(new) if old[rule] != new[rule]),
-        "channels_changed": policy is None or dict(policy.channels) != dict(channels),
-        "changes": changes,
-    }
-    return Report(status="done", problems=tuple(_change_problems(changes)), data=data)
+    then = replace(session, now=at or session.now)
+    after = world_after(then, world, _adoption(then, world, sources, "a plan"))
+    data = plan_data(then, outlook(then, world, after, ahead=at is None))
+    return Report(status="done", problems=tuple(plan_problems(data)), data=data)
 
 
 def policy_adopt(session: Session, reason: str, *, again: bool) -> Report:
-    """Freeze the sources and the channel settings under the next policy number."""
+    """Freeze the sources and the settings under the next policy number."""
     world, sources = read_world(session.workspace), _readable(session)
     problems = policy_problems(sources, world)
     if any(problem.severity == "error" for problem in problems):
         raise InvalidError("no policy was adopted", problems=problems)
-    rules = policy_document(source.value for source in sources.policies.values())
-    channels = sources.settings.after()
-    people, signers = sources.settings.people, session.workspace.signers()
-    same = [item for item in world.catalog.policies if _same(item, rules, channels, people, signers)]
-    policy = world.catalog.policy
-    if policy is not None and same and same[-1] is policy:
+    plan = _adoption(session, world, sources, reason)
+    after = world_after(session, world, plan)
+    policy, coming = world.catalog.policy, after.catalog.policies[-1]
+    same = [item for item in world.catalog.policies if _decides(item) == _decides(coming)]
+    if same and same[-1] is policy and dict(policy.rules) == dict(coming.rules):
         note = Problem(code="unchanged", severity="note", message=f"policy {policy.number} is in force already")
         return Report(status="unchanged", problems=(*problems, note), data={"policy": policy.number})
-    if same and not again:
+    if same and same[-1] is not policy and not again:
         raise RefusedError(
             f"these are the rules of policy {same[-1].number}, which was replaced since",
             code="policy-older",
             hint='to go back to them on purpose: pawl policy adopt --again --reason "..."',
         )
-    plan = plan_adopt(world.catalog, rules, channels, people, session.stamp(reason), signers=signers)
+    look = outlook(session, world, after, ahead=False)
+    breaking = breaking_rows(look)
+    told = (*change_problems(breaking, look.at), *loosened_problems(loosened_rows(look)))
+    if breaking and sources.settings.policy.require_grace:
+        raise RefusedError("something live would be illegal at once", problems=(_no_grace(breaking), *told))
     applied = apply(session.workspace, plan, commit=session.commit, branch=sources.settings.branch)
-    record = plan.record
-    return Report(
-        status="done",
-        problems=(*problems, *applied.problems),
-        data={
-            "policy": len(world.catalog.policies) + 1,
-            "rules": [rule.id for rule in rules_from(rules)],
-            "channels": dict(channels),
-            "serial": record.serial if record else None,
-            "files": list(applied.files),
-            "commit": applied.commit,
-        },
-    )
+    data = {
+        "policy": coming.number,
+        "rules": [rule.id for rule in after.rules],
+        "channels": dict(coming.channels),
+        "breaking": breaking,
+        "serial": plan.record.serial if plan.record else None,
+        "files": list(applied.files),
+        "commit": applied.commit,
+    }
+    return Report(status="done", problems=(*problems, *told, *applied.problems), data=data)
+
+
+def _adoption(session: Session, world: World, sources: Sources, reason: str) -> Plan:
+    """Return the plan of adopting the sources and the settings as they are."""
+    rules = policy_document(source.value for source in sources.policies.values())
+    settings = sources.settings
+    signers = session.workspace.signers()
+    stamp = session.stamp(reason)
+    return plan_adopt(world.catalog, rules, settings.after(), settings.people, stamp, signers=signers)
 
 
 def _readable(session: Session) -> Sources:
@@ -184,83 +192,16 @@ def _policy_file_problems(sources: Sources) -> list[Problem]:
     return [problem for problem in sources.problems if (problem.path or "").startswith("registry/policies/")]
 
 
-def _same(
-    policy: Adopted,
-    rules: Mapping[str, Any],
-    channels: Mapping[Channel, Channel | None],
-    people: Mapping[str, Sequence[str]],
-    signers: str | None,
-) -> bool:
-    roles = {who: tuple(their) for who, their in people.items()}
-    adopted = (dict(policy.rules), dict(policy.channels), dict(policy.people), policy.signers)
-    return adopted == (dict(rules), dict(channels), roles, signers)
+def _decides(policy: Adopted) -> Adopted:
+    """Return what of an adopted policy decides, to compare: neither its number nor who adopted it, nor examples."""
+    nobody = Actor(name="")
+    return replace(policy, rules=deciding(policy.rules), number=0, at="", actor=nobody, reason=None, serial=Serial(0))
 
 
-def _rules_by_id(rules: tuple[Rule, ...]) -> dict[str, Rule]:
-    return {rule.id: rule for rule in rules}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """One pin that the plan asks about: live now, or a target of a rollback."""
-
-    action: Action
-    pin: Pin
-
-
-def _changes(session: Session, world: World, state: ChannelState, rules: tuple[Rule, ...]) -> Iterator[dict[str, Any]]:
-    for asked in _asked(state):
-        before = _broken(session, world, state, asked, world.rules)
-        after = _broken(session, world, state, asked, rules)
-        closes = [finding for rule, finding in after.items() if rule not in before]
-        opens = sorted(set(before) - set(after))
-        if closes or opens:
-            yield {
-                "channel": state.channel,
-                "name": asked.pin.name,
-                "version": asked.pin.version,
-                "role": "live" if asked.action == "audit" else "target",
-                "newly_broken": [
-                    {"rule": finding.rule, "message": finding.message, "differs": finding.differs} for finding in closes
-                ],
-                "no_longer_broken": opens,
-                "allowed_before": not before,
-                "allowed_after": not after,
-            }
-
-
-def _asked(state: ChannelState) -> Iterator[_Asked]:
-    for name, pin in sorted(state.pins.items()):
-        yield _Asked(action="audit", pin=pin)
-        for past in state.earlier(name):
-            yield _Asked(action="rollback", pin=past.pin)
-
-
-def _broken(
-    session: Session, world: World, state: ChannelState, asked: _Asked, rules: tuple[Rule, ...]
-) -> dict[str, Finding]:
-    """Return the rules that a pin breaks by itself, with the finding of each."""
-    moving = asked.action == "rollback"
-    situation = situation_for(
-        session,
-        world,
-        action=asked.action,
-        state=state,
-        moves={asked.pin.name: asked.pin} if moving else {},
-        subjects=() if moving else (asked.pin.name,),
-        rules=rules,
+def _no_grace(breaking: Sequence[Mapping[str, Any]]) -> Problem:
+    refs = ", ".join(dict.fromkeys(f"{row['name']}@{row['version']} on {row['channel']}" for row in breaking))
+    return Problem(
+        code="policy-grace",
+        message=f"no policy was adopted, for it would make illegal at once what is live: {refs}",
+        hint="move them first, or give the rules an effective_on by when that is done; pawl policy plan shows it all",
     )
-    procedures = read_affected(session.workspace, situation)
-    verdict = evaluate(replace(situation, documents={item.digest: item.document for item in procedures.values()}))
-    return {finding.rule: finding for finding in verdict.failures if finding.rule}
-
-
-def _change_problems(changes: list[dict[str, Any]]) -> Iterator[Problem]:
-    for change in changes:
-        where = f"{change['name']}@{change['version']} on {change['channel']}"
-        for finding in change["newly_broken"]:
-            if change["role"] == "live":
-                message = f"{where} is live and would break rule {finding['rule']}: {finding['message']}"
-            else:
-                message = f"{where} would no longer be a way back: {finding['message']}"
-            yield Problem(code=f"plan-{change['role']}", severity="warning", message=message, rule=finding["rule"])

@@ -2,11 +2,13 @@
 
 Check, promote, rollback, resolve, audit, targets and plan all ask here, so that the same input has the same verdict on
 every path. It reads no clock, no file and no environment; whoever asks has put everything into the
-:class:`~pawl.policy.situation.Situation`. What the evaluator is not told counts as missing, and missing is a no.
+:class:`~pawl.policy.situation.Situation`. What the evaluator is not told counts as missing, and missing is a no. With
+each gate, known-bad canaries are asked as well.
 """
 
 from __future__ import annotations
 
+from pawl.policy.canaries import canary_findings
 from pawl.policy.checks_channel import (
     fit_checks,
     halt_findings,
@@ -20,7 +22,7 @@ from pawl.policy.checks_evidence import evidence_findings, kept_tests_findings
 from pawl.policy.checks_freezes import freeze_findings
 from pawl.policy.checks_rules import rule_findings
 from pawl.policy.situation import MOVING, Situation, SuiteEvidence, affected
-from pawl.policy.verdict import Verdict
+from pawl.policy.verdict import Finding, Verdict
 from pawl.registry.closure import closure_of
 
 __all__ = ["MOVING", "Situation", "SuiteEvidence", "affected", "evaluate"]
@@ -28,9 +30,19 @@ __all__ = ["MOVING", "Situation", "SuiteEvidence", "affected", "evaluate"]
 
 def evaluate(situation: Situation) -> Verdict:
     """Return the verdict on ``situation``, with a finding for every check that was made."""
+    policy = situation.catalog.policy
+    return Verdict(
+        action=situation.action,
+        channel=situation.state.channel,
+        policy=policy.number if policy else None,
+        findings=(*canary_findings(situation, _checked), *_checked(situation)),
+    )
+
+
+def _checked(situation: Situation) -> tuple[Finding, ...]:
     after = situation.after
     closures = {name: closure_of(name, after) for name in affected(situation)}
-    findings = [
+    return (
         *policy_findings(situation),
         *order_findings(situation),
         *requirement_findings(situation, closures),
@@ -42,11 +54,4 @@ def evaluate(situation: Situation) -> Verdict:
         *rule_findings(situation, closures),
         *evidence_findings(situation, closures),
         *kept_tests_findings(situation, closures),
-    ]
-    policy = situation.catalog.policy
-    return Verdict(
-        action=situation.action,
-        channel=situation.state.channel,
-        policy=policy.number if policy else None,
-        findings=tuple(findings),
     )

@@ -32,6 +32,25 @@ rules:
       - {name: reads only, procedure: {spec: {annotations: {readOnlyHint: true}}}, expect: allowed}
       - {name: destroys nothing, procedure: {spec: {annotations: {destructiveHint: false}}}, expect: allowed}
 
+  - id: TOOL-RISK
+    class: readiness
+    level: waivable
+    applies: {kinds: [tool]}
+    require: >-
+      (has(procedure.labels) && has(procedure.labels.risk) && procedure.labels.risk.matches("^(low|medium|high)$"))
+      || (has(procedure.spec.annotations) && has(procedure.spec.annotations.readOnlyHint)
+          && procedure.spec.annotations.readOnlyHint == true)
+      || (has(procedure.spec.annotations) && has(procedure.spec.annotations.destructiveHint)
+          && procedure.spec.annotations.destructiveHint == false)
+    message: "A tool that may destroy something says how bad that would be: labels: {risk: low}, medium or high."
+    tests:
+      - {name: nobody thought of it, procedure: {labels: null}, expect: denied}
+      - {name: a word of one's own, procedure: {labels: {risk: some}}, expect: denied}
+      - {name: other labels do not count, procedure: {labels: {domain: refunds}}, expect: denied}
+      - {name: told, procedure: {labels: {risk: high}}, expect: allowed}
+      - {name: reads only, procedure: {spec: {annotations: {readOnlyHint: true}}}, expect: allowed}
+      - {name: destroys nothing, procedure: {spec: {annotations: {destructiveHint: false}}}, expect: allowed}
+
   - id: WORKFLOW-BUDGET
     class: safety
     level: absolute
@@ -85,6 +104,27 @@ rules:
       - {name: silent, procedure: {changes: null}, expect: denied}
       - {name: says it, procedure: {changes: First version.}, expect: allowed}
 
+  - id: FRESH-RESULTS
+    class: readiness
+    level: waivable
+    evidence: {max_age: P30D}
+    message: Suites have passed within the last 30 days; promoting runs again what is older.
+    tests:
+      - {name: never run, procedure: {}, expect: denied}
+      - {name: a month ago, procedure: {}, given: {evidence: {example: P30D}}, expect: denied}
+      - {name: one of two is old, procedure: {}, given: {evidence: {first: P1D, second: P90D}}, expect: denied}
+      - {name: last week, procedure: {}, given: {evidence: {example: P7D}}, expect: allowed}
+
+  - id: DEPRECATED
+    class: safety
+    level: advisory
+    withdrawn: {refuse: [deprecated]}
+    message: Nothing deprecated is in it; plan the move to another version.
+    tests:
+      - {name: itself, procedure: {}, given: {withdrawn: {example@1.0.0: deprecated}}, expect: denied}
+      - {name: something that it requires, procedure: {}, given: {withdrawn: {other@1.0.0: deprecated}}, expect: denied}
+      - {name: nothing is, procedure: {}, expect: allowed}
+
   - id: NO-PRERELEASE
     class: readiness
     level: waivable
@@ -95,6 +135,42 @@ rules:
       - {name: a candidate, procedure: {version: 1.2.0rc1}, expect: denied}
       - {name: a finished version, procedure: {version: 1.2.0}, expect: allowed}
       - {name: a candidate on staging, procedure: {version: 1.2.0rc1}, channel: staging, expect: allowed}
+
+# To be switched on where the team is larger than one. List the people in registry/registry.yaml first
+# (people: {ben@example.invalid: [risk]}): nobody approves what they made or ask for themselves.
+#
+#  - id: SECOND-PAIR-OF-EYES
+#    class: readiness
+#    level: waivable
+#    applies: {channels: [production], labels: {risk: high}}
+#    approvals: {count: 1, roles: [risk]}
+#    message: Somebody who answers for risk has approved what is risky, before it reaches production.
+#    tests:
+#      - {name: nobody, procedure: {labels: {risk: high}}, given: {approvals: []}, expect: denied}
+#      - name: a colleague without the role
+#        procedure: {labels: {risk: high}}
+#        given: {approvals: [{by: cat@example.invalid, roles: [release]}]}
+#        expect: denied
+#      - name: who asks for it
+#        procedure: {labels: {risk: high}}
+#        actor: {email: ben@example.invalid}
+#        given: {approvals: [{by: ben@example.invalid, roles: [risk]}]}
+#        expect: denied
+#      - name: somebody else
+#        procedure: {labels: {risk: high}}
+#        given: {approvals: [{by: ben@example.invalid, roles: [risk]}]}
+#        expect: allowed
+#
+#  - id: SOAK
+#    class: readiness
+#    level: waivable
+#    applies: {channels: [production]}
+#    soak: {channel: staging, at_least: PT24H}
+#    message: A version was live on staging for a day before it reaches production.
+#    tests:
+#      - {name: never there, procedure: {}, given: {live: {}}, expect: denied}
+#      - {name: for an hour, procedure: {}, given: {live: {staging: PT1H}}, expect: denied}
+#      - {name: for a day, procedure: {}, given: {live: {staging: PT24H}}, expect: allowed}
 """
 
 NEW_POLICY_TEXT = """\

@@ -1,0 +1,91 @@
+"""Which open approvals and waivers an adoption would touch: each is asked alone, under both policies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pawl.operations.judging import read_affected
+from pawl.operations.policy_outlook import Outlook
+from pawl.operations.session import Session
+from pawl.operations.situations import people_of, situation_for
+from pawl.operations.world import World
+from pawl.policy.checks_rules import rule_findings
+from pawl.policy.rules import DEFAULT_TERMS, WaiverTerms
+from pawl.policy.waiving import FEWER_TESTS, terms_of, why_not
+from pawl.registry.channels import ChannelState, Pin
+from pawl.registry.channels_grants import Approval, Waiver
+from pawl.registry.closure import closure_of
+from pawl.releases.planning import pin_of
+
+
+def approval_rows(session: Session, look: Outlook) -> Iterator[dict[str, Any]]:
+    """Yield each open approval of something not yet live that would count for other rules than now."""
+    published = {item.digest: item for item in look.before.catalog.published.values()}
+    for state in look.before.channels.values():
+        for approval in (approval for rows in state.approvals.values() for approval in rows):
+            item = published.get(approval.digest)
+            present = state.pins.get(item.name) if item else None
+            if item is None or approval.until <= look.at or (present is not None and present.digest == item.digest):
+                continue
+            pin = pin_of(item)
+            before, after = (_counts(session, world, state, approval, pin) for world in (look.before, look.after))
+            if before != after:
+                ids = {rule.id for rule in look.after.rules}
+                yield {
+                    "channel": state.channel,
+                    "ref": approval.ref,
+                    "by": str(approval.by),
+                    "until": approval.until,
+                    "policy": approval.policy,
+                    "lost": sorted((before - after) & ids),
+                    "not_asked": sorted(before - after - ids),
+                    "gained": sorted(after - before),
+                }
+
+
+def _counts(session: Session, world: World, state: ChannelState, approval: Approval, pin: Pin) -> set[str]:
+    """Return the rules that this approval would satisfy if one were enough."""
+    rules = tuple(
+        replace(rule, body={**rule.body, "count": 1})
+        for rule in world.rules
+        if rule.kind == "approvals" and isinstance(rule.body, Mapping)
+    )
+    alone = replace(state, approvals={approval.digest: (approval,)})
+    situation = situation_for(session, world, action="promote", state=alone, moves={pin.name: pin})
+    procedures = read_affected(session.workspace, situation)
+    documents = {item.digest: item.document for item in procedures.values()}
+    found = rule_findings(
+        replace(situation, documents=documents, rules=rules), {pin.name: closure_of(pin.name, situation.after)}
+    )
+    return {finding.rule for finding in found if finding.rule and finding.status == "passed"}
+
+
+def waiver_rows(look: Outlook) -> Iterator[dict[str, Any]]:
+    """Yield each open waiver that would begin or cease to count."""
+    for state in look.before.channels.values():
+        for waiver in state.waivers.values():
+            before, after = (_not_counting(world, waiver, look) for world in (look.before, look.after))
+            if waiver.until > look.at and (before is None) != (after is None):
+                yield {
+                    "channel": state.channel,
+                    "waiver": waiver.serial,
+                    "rule": waiver.rule,
+                    "covers": waiver.covers,
+                    "owner": waiver.owner,
+                    "until": waiver.until,
+                    "counts_before": before is None,
+                    "counts_after": after is None,
+                    "why": after or before,
+                }
+
+
+def _not_counting(world: World, waiver: Waiver, look: Outlook) -> str | None:
+    terms: WaiverTerms | None = DEFAULT_TERMS
+    if waiver.rule != FEWER_TESTS:
+        rule = next((rule for rule in world.rules if rule.id == waiver.rule), None)
+        if rule is None:
+            return f"there is no rule {waiver.rule}"
+        terms = terms_of(rule)
+    return why_not(waiver, terms, people=people_of(world), now=look.moments[0])
