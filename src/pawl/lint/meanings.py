@@ -126,11 +126,19 @@ rule-duplicate, rule-kind-unknown, rule-kind-twice, rule-enforce-live, rule-neve
 rule-class, rule-waiver, freeze-never | a rule of this kind is of another class; only a waivable rule says what its
   waivers need; a recurrence that never comes to a day
 rule-test-failed | an example beside a rule got another answer
-rule-untested, rule-unmatched, rule-message-missing, rule-field-unknown | probably not meant (warning or note)
+rule-untested | no example beside the rule is denied: a warning; with `policy: {require_tests: true}` in registry.yaml
+  an error
+rule-unmatched, rule-message-missing, rule-field-unknown | probably not meant (warning or note)
 no-policy | nothing adopted, or nothing to adopt; a release answers 3
 policy-older | the rules of an older policy without `--again` (exit 3)
 policy-damaged | an adopted policy is not what was frozen (exit 6)
-plan-live, plan-target | `policy plan`: a live pin would break a rule, a way back would close (warning)
+plan-live, plan-target | `policy plan`, `policy adopt`: a live pin would break a rule, a way back would close
+  (warning)
+plan-no-way-back | `policy plan`: a pin that could be rolled back could no longer be (warning)
+plan-approval, plan-waiver | `policy plan`: an open approval would no longer count, a waiver would begin or cease to
+  (warning)
+plan-looser | a rule in force would hold less firmly, or not at all (warning)
+policy-grace | an adoption would make illegal at once what is live, and registry.yaml says `require_grace` (exit 3)
 # Suites and evidence
 suite-field-unknown, suite-field-missing, suite-field-invalid, suite-invalid, suite-versions-invalid, suite-name-twice
   | the shape of a suite, a name used twice (1)
@@ -161,6 +169,8 @@ version-missing, name-twice, to-and-ref, part-or-version, names-differ, base-and
 no-workspace | no registry/registry.yaml here or above (1)
 not-pinned, never-live | not on the channel, or never was (1)
 policy-adopted, closure-complete, calls-fit, rule-passed, rule-not-applicable | these checks hold
+canaries-refused | the gate has refused everything that is known to be bad
+canary-passed | the gate lets through what is known to be bad, so everything is refused (6)
 channel-not-adopted | the policy in force knows no such channel (3)
 channel-order | never live on the channel that comes first (3)
 rule-failed, rule-errored | a rule says no, or cannot be evaluated, which is a no (3)

@@ -205,8 +205,15 @@ ANSWERS: Mapping[str, Fields] = MappingProxyType(
             "rules_added": _TEXTS,
             "rules_removed": _TEXTS,
             "rules_changed": _TEXTS,
+            "at": _TIME,
+            "loosened": _OBJECTS,
             "channels_changed": _FLAG,
+            "people_changed": _FLAG,
             "changes": _OBJECTS,
+            "no_way_back": _OBJECTS,
+            "approvals": _OBJECTS,
+            "waivers": _OBJECTS,
+            "must_act": _OBJECTS,
         },
         "policy adopt": {"policy": _WHOLE},
         "status": {"policy": _or_null(_WHOLE), "registry_serial": _WHOLE, "published": _WHOLE, "channels": _OBJECTS},
@@ -241,7 +248,7 @@ _DONE: Mapping[str, Fields] = MappingProxyType(
         "restore": _WITHDRAWN,
         "publish": {"plan": _TEXTS, "dry_run": _FLAG, **_WRITTEN},
         "drill": {"plan": _TEXTS, **_WRITTEN},
-        "policy adopt": {"rules": _TEXTS, "channels": _OBJECT, **_WRITTEN},
+        "policy adopt": {"rules": _TEXTS, "channels": _OBJECT, "breaking": _OBJECTS, **_WRITTEN},
     }
 )
 """What an answer says too where something was done, or would be."""
