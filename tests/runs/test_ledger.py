@@ -386,7 +386,8 @@ def test_a_ledger_that_cannot_be_opened_says_so(tmp_path: Path) -> None:
 
 
 def test_a_ledger_held_by_others_is_busy(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pawl.runs.ledger.BUSY_SECONDS", 0.05)
+    for module in ("ledger", "sqlite_errors"):
+        monkeypatch.setattr(f"pawl.runs.{module}.BUSY_SECONDS", 0.05)
     with Ledger(path) as ledger:
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")

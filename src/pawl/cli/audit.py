@@ -19,6 +19,11 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"{row['channel']}: serial {row['serial']}, policy {row['policy']}, {row['pins']} pins"
         ways = [(name, ", ".join(versions) or "none") for name, versions in row["ways_back"].items()]
         yield from table(("name", "could go back to"), ways)
+        overridden = [
+            (item["ref"], item["rule"], item["waiver"], item["since"] or "kept since it is live")
+            for item in row["overridden"]
+        ]
+        yield from table(("live by a waiver", "rule", "waiver", "since serial"), overridden)
 
 
 @pawl_command("audit", lines=lines, identity=True)

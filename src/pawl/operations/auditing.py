@@ -11,6 +11,7 @@ from pawl.operations.judging import read_affected
 from pawl.operations.session import Report, Session
 from pawl.operations.situations import situation_for
 from pawl.operations.sources import Sources, read_sources
+from pawl.operations.standing import override_problems, overrides, standing_waivers, waiver_problems
 from pawl.operations.targets import find_targets
 from pawl.operations.world import World, read_world
 from pawl.policy.evaluator import evaluate
@@ -65,6 +66,8 @@ def _audit_channel(
         "pins": len(state.pins),
         "findings": [],
         "ways_back": {},
+        "waivers": [],
+        "overridden": [],
     }
     if not state.pins:
         problems.append(Problem(code="channel-empty", severity="note", message=f"nothing is pinned on {state.channel}"))
@@ -75,6 +78,7 @@ def _audit_channel(
         problems.extend(error.problems)
         return row, [INTEGRITY]
     row["findings"] = [finding.as_dict() for finding in verdict.findings if finding.status != "not-applicable"]
+    problems += _exceptions(session, world, state, verdict, row)
     for finding in (*verdict.failures, *verdict.warnings):
         problem = finding.problem()
         problems.append(
@@ -95,6 +99,19 @@ def _audit_channel(
             problems.append(_no_way(state, name, ways, require_way_back))
             codes += [FINDINGS] if require_way_back else []
     return row, codes
+
+
+def _exceptions(
+    session: Session, world: World, state: ChannelState, live: Verdict, row: dict[str, Any]
+) -> list[Problem]:
+    """Note in ``row`` which waivers there are and what they let in, and return what is to be said of that."""
+    overridden = overrides(session, state, live)
+    waivers = standing_waivers(session, world, state, overridden)
+    row["waivers"] = [waiver.as_dict() for waiver in waivers]
+    row["overridden"] = [item.as_dict() for item in overridden]
+    told = {(finding.subject, finding.waiver) for finding in live.warnings}
+    untold = [item for item in overridden if (item.ref, item.waiver) not in told]
+    return [*waiver_problems(state, waivers, review=False), *override_problems(state, untold)]
 
 
 def _ways_back(session: Session, world: World, sources: Sources, state: ChannelState, name: Name) -> list[str]:

@@ -1,98 +1,17 @@
-"""Looking: status, list, show and history. Nothing here changes anything."""
+"""Looking: list, show and history. Nothing here changes anything."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-from pawl.errors import InvalidError
 from pawl.ids import Channel, Name, Ref, Version
 from pawl.operations.session import Report, Session
-from pawl.operations.sources import read_settings_file
 from pawl.operations.world import World, missing_version, read_world
-from pawl.problems import Problem
 from pawl.registry.catalog import Published
-from pawl.registry.channels import MOVING_ACTIONS, ChannelState, empty_channel, fold_channel
+from pawl.registry.channels import MOVING_ACTIONS, fold_channel
 from pawl.registry.journal import Record
 from pawl.registry.versions import newest_first
-
-
-def status(session: Session) -> Report:
-    """Report every channel's pins, and everything about them that somebody should know."""
-    world = read_world(session.workspace)
-    policy = world.catalog.policy
-    channels = sorted({*world.channels, *(policy.channels if policy else ())})
-    problems: list[Problem] = []
-    rows = []
-    for channel in channels:
-        state = world.channels.get(channel) or empty_channel(channel)
-        rows.append(_channel_row(session, world, state, problems))
-    if policy is None:
-        problems.append(
-            Problem(
-                code="no-policy",
-                severity="warning",
-                message="no policy has been adopted, so nothing can be promoted",
-                hint='pawl policy adopt --reason "..."',
-            )
-        )
-    try:
-        read_settings_file(session.workspace)
-    except InvalidError as error:
-        problems += (replace(problem, severity="warning") for problem in error.problems)
-    data = {
-        "policy": policy.number if policy else None,
-        "registry_serial": world.catalog.head.serial,
-        "published": len(world.catalog.published),
-        "channels": rows,
-    }
-    return Report(status="done", problems=tuple(problems), data=data)
-
-
-def _channel_row(session: Session, world: World, state: ChannelState, problems: list[Problem]) -> dict[str, Any]:
-    pins = []
-    for name, pin in sorted(state.pins.items()):
-        withdrawal = world.catalog.withdrawal(pin.ref)
-        halt = state.halted(name)
-        gone = not session.workspace.procedure_file(name).exists()
-        pins.append(
-            {
-                "name": name,
-                "kind": pin.kind,
-                "version": pin.version,
-                "digest": pin.digest,
-                "since": pin.since,
-                "halted": halt.as_dict() if halt else None,
-                "withdrawn": withdrawal.level if withdrawal else None,
-                "file_gone": gone,
-            }
-        )
-        if withdrawal:
-            message = f"{pin.ref} is {withdrawal.level} and pinned on {state.channel}: {withdrawal.reason}"
-            problems.append(Problem(code=withdrawal.level, severity="warning", message=message))
-        if halt:
-            message = f"{name} is halted on {state.channel} by {halt.by} since {halt.at}: {halt.reason}"
-            problems.append(Problem(code="halted", severity="warning", message=message))
-        if not session.workspace.frozen_file(pin.ref).exists():
-            message = f"the frozen file of {pin.ref}, pinned on {state.channel}, is gone: it is not served"
-            hint = "restore it from Git; pawl verify names everything that does not fit"
-            problems.append(Problem(code="frozen-changed", severity="warning", message=message, hint=hint))
-        if gone:
-            message = f"{pin.ref} is pinned on {state.channel}, and procedures/{name}.yaml is gone"
-            hint = f'if it is no longer wanted: pawl remove {name} --channel {state.channel} --reason "..."'
-            problems.append(Problem(code="file-gone", severity="warning", message=message, hint=hint))
-    rejections = [
-        {**rejection.as_dict(), "holds": rejection.holds(session.at)} for rejection in state.rejections.values()
-    ]
-    policy = world.catalog.policy
-    return {
-        "channel": state.channel,
-        "after": policy.channels.get(state.channel) if policy else None,
-        "serial": state.head.serial,
-        "pins": pins,
-        "rejections": rejections,
-    }
 
 
 def list_published(session: Session, words: Sequence[str], kind: str | None) -> Report:

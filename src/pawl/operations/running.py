@@ -9,7 +9,7 @@ from pawl.ids import Channel, Digest, Name, Ref, Version
 from pawl.operations.session import Report, Session
 from pawl.problems import Problem
 from pawl.registry.snapshot import Entry
-from pawl.runs.ledger import Ledger, RunRow
+from pawl.runs.ledger import Checkpoint, Ledger, RunRow
 from pawl.runs.run import new_run_id, run_start, use_of
 from pawl.runs.views import not_pinned, open_channel, raise_withheld
 
@@ -46,9 +46,10 @@ def run_use(session: Session, run_id: str, name: Name, *, with_document: bool) -
         )
         withheld = view.refusal(entry, session.now)
         if withheld is not None:
+            ledger.checkpoint(run_id, Checkpoint(at=session.at, serial=view.serial, stopped=True))
             raise_withheld(withheld)
         document = session.workspace.procedure(published).document
-        seq = ledger.use(run_id, use_of(entry, session.now))
+        seq = ledger.use(run_id, use_of(entry, session.now), serial=view.serial)
     data: dict[str, Any] = {
         "run_id": run_id,
         "seq": seq,

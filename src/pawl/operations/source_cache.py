@@ -1,8 +1,9 @@
 """What files read as before, so that the same bytes need not be judged again.
 
-Only ``check`` asks here: what writes to the registry reads every file itself. One file of lines under .pawl/, each with
-a checksum, to which is appended what was new; it counts for exactly this pawl and may be deleted at any time. A
-repository that brings the file along is not believed: its lines would say what a file means, and nobody judged it.
+Only ``check`` and ``status`` ask here: what writes to the registry reads every file itself. One file of lines under
+.pawl/, each with a checksum, to which is appended what was new; it counts for exactly this pawl and may be deleted at
+any time. A repository that brings the file along is not believed: its lines would say what a file means, and nobody
+judged it.
 """
 
 from __future__ import annotations

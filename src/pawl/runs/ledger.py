@@ -3,6 +3,8 @@
 - A start, a use and an end are one transaction each, synced to disk before the call returns.
 - A run keeps the pins of its start and can use nothing else; runs with the same pins share them in the file.
 - Input values are never stored.
+- With each run stands the newest serial of its channel that a checkpoint of it saw, and whether it was let pass there:
+  so that whoever stops something sees how far that has got. Every use is a checkpoint.
 - Many processes may share one file, and several threads one ledger.
 - Times are RFC 3339 in UTC to the second, so that they order as text.
 """
@@ -13,20 +15,18 @@ import hashlib
 import json
 import sqlite3
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from pawl.errors import ConflictError, IntegrityError, InvalidError, NotFoundError, UsageError
+from pawl.errors import ConflictError, IntegrityError, InvalidError, NotFoundError
 from pawl.ids import Ref
 from pawl.io.steps import step
+from pawl.runs.sqlite_errors import BUSY_SECONDS, patiently, reported
 
-SCHEMA_VERSION = 2
-BUSY_SECONDS = 30.0
-_RETRY_SECONDS = 0.01
+SCHEMA_VERSION = 3
 _SCHEMA = """
 CREATE TABLE pin_sets (
     pin_set INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, pins TEXT NOT NULL
@@ -39,7 +39,8 @@ CREATE INDEX pinned_by_version ON pinned (name, version, pin_set);
 CREATE TABLE runs (
     run_id TEXT PRIMARY KEY, channel TEXT NOT NULL, serial INTEGER NOT NULL, snapshot TEXT NOT NULL, policy INTEGER,
     pin_set INTEGER NOT NULL REFERENCES pin_sets(pin_set), agent TEXT NOT NULL, session TEXT,
-    started_at TEXT NOT NULL, ended_at TEXT, outcome TEXT
+    started_at TEXT NOT NULL, ended_at TEXT, outcome TEXT,
+    checked_at TEXT, checked_serial INTEGER, stopped INTEGER
 ) STRICT;
 CREATE INDEX runs_by_start ON runs (started_at);
 CREATE INDEX runs_by_pins ON runs (pin_set, started_at);
@@ -50,7 +51,12 @@ CREATE TABLE uses (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX uses_by_version ON uses (name, version, at);
 """
-_COLUMNS = "run_id, channel, serial, snapshot, policy, agent, session, started_at, ended_at, outcome"
+_CHECKED = ("checked_at TEXT", "checked_serial INTEGER", "stopped INTEGER")
+"""What version 3 knows of a run beside version 2."""
+_COLUMNS = (
+    "run_id, channel, serial, snapshot, policy, agent, session, started_at, ended_at, outcome,"
+    " checked_at, checked_serial, stopped"
+)
 _RUNS = f"SELECT pin_set, {_COLUMNS} FROM runs"  # noqa: S608 - constants alone
 
 
@@ -93,6 +99,25 @@ class RunRow(RunStart):
 
     ended_at: str | None
     outcome: str | None
+    checked_at: str | None = None
+    """When its newest checkpoint was recorded, if it came to any."""
+    checked_serial: int | None = None
+    """The serial that its channel had there."""
+    stopped: int | None = None
+    """1 where that checkpoint refused it, 0 where it let it pass."""
+
+    def knows(self, serial: int) -> bool:
+        """Whether it began, or came to a checkpoint, when the channel was at this serial or later."""
+        return max(self.serial, self.checked_serial or 0) >= serial
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """That a run came to a checkpoint, and what its channel's newest serial was there."""
+
+    at: str
+    serial: int
+    stopped: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,15 +134,15 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.RLock()
-        with _reported(path):
+        with reported(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             # one lock of our own around every statement, so that a run can be used from a pool of threads
             self._connection = sqlite3.connect(
                 path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
         try:
-            with _reported(path):
-                _patiently(self._prepare)
+            with reported(path):
+                patiently(self._prepare)
         except BaseException:
             self._connection.close()
             raise
@@ -144,8 +169,11 @@ class Ledger:
                 (*row, run.agent, run.session, run.started_at),
             )
 
-    def use(self, run_id: str, use: Use) -> int:
-        """Record a use in an open run and return its number; ``InvalidError`` for what is not the run's own pin."""
+    def use(self, run_id: str, use: Use, *, serial: int | None = None) -> int:
+        """Record a use in an open run and return its number; ``InvalidError`` for what is not the run's own pin.
+
+        ``serial`` is the one that the channel has now: the use is a checkpoint that let the run pass.
+        """
         with self._transaction("ledger.use"):
             pin = self._open_run(run_id).pins.get(use.name)
             if pin is None or (use.version, use.digest, use.kind) != (pin["version"], pin["digest"], pin["kind"]):
@@ -157,8 +185,22 @@ class Ledger:
             ).fetchone()
             row = (run_id, last + 1, use.at, use.kind, use.name, use.version, use.digest)
             self._connection.execute("INSERT INTO uses VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            if serial is not None:
+                self._check(run_id, Checkpoint(at=use.at, serial=serial, stopped=False))
         number: int = last + 1
         return number
+
+    def checkpoint(self, run_id: str, checkpoint: Checkpoint) -> None:
+        """Record that an open run came to a checkpoint."""
+        with self._transaction("ledger.checkpoint"):
+            self._open_run(run_id)
+            self._check(run_id, checkpoint)
+
+    def _check(self, run_id: str, checkpoint: Checkpoint) -> None:
+        self._connection.execute(
+            "UPDATE runs SET checked_at = ?, checked_serial = ?, stopped = ? WHERE run_id = ?",
+            (checkpoint.at, checkpoint.serial, int(checkpoint.stopped), run_id),
+        )
 
     def end(self, run_id: str, outcome: str, at: str) -> bool:
         """Record how a run ended; False where it ended so before, ``ConflictError`` where it ended otherwise."""
@@ -183,7 +225,7 @@ class Ledger:
 
     def uses(self, run_id: str) -> tuple[UseRow, ...]:
         """Return what a run used, in order."""
-        with self._lock, _reported(self._path):
+        with self._lock, reported(self._path):
             rows = self._connection.execute(
                 "SELECT seq, at, kind, name, version, digest FROM uses WHERE run_id = ? ORDER BY seq", (run_id,)
             ).fetchall()
@@ -200,6 +242,14 @@ class Ledger:
         where = " AND ".join(test for test, wanted in tests.items() if wanted) or "TRUE"
         query = f"{_RUNS} WHERE {where} ORDER BY started_at DESC, rowid DESC LIMIT ?3"
         return self._rows(query, (agent, channel, max(limit, 0)))
+
+    def open_with(self, channel: str, name: str, version: str | None, *, limit: int) -> tuple[RunRow, ...]:
+        """Return the open runs on a channel that have a name pinned, at any version or at one, oldest first."""
+        pinned = "SELECT pin_set FROM pinned WHERE name = ?2 AND (?3 IS NULL OR version = ?3)"
+        where = f"ended_at IS NULL AND channel = ?1 AND pin_set IN ({pinned})"
+        return self._rows(
+            f"{_RUNS} WHERE {where} ORDER BY started_at, rowid LIMIT ?4", (channel, name, version, max(limit, 0))
+        )
 
     def affected(self, ref: Ref, *, since: str | None = None, until: str | None = None) -> Affected:
         """Return the runs that used a version from ``since`` on and before ``until``, and those that only had it.
@@ -224,7 +274,7 @@ class Ledger:
             )
 
     def _rows(self, query: str, values: tuple[Any, ...]) -> tuple[RunRow, ...]:
-        with self._lock, _reported(self._path):
+        with self._lock, reported(self._path):
             rows = self._connection.execute(query, values).fetchall()
             pins = {pin_set: self._pins(pin_set) for pin_set in {row[0] for row in rows}}
         names = _COLUMNS.split(", ")
@@ -274,6 +324,10 @@ class Ledger:
             with self._transaction("ledger.create"):
                 if self._version() == 0:
                     self._create()
+        if self._version() == 2:
+            with self._transaction("ledger.migrate"):
+                if self._version() == 2:
+                    self._migrate()
         version = self._version()
         if version != SCHEMA_VERSION:
             message = f"{self._path} is a ledger of version {version}, this pawl reads {SCHEMA_VERSION}"
@@ -286,6 +340,12 @@ class Ledger:
             self._connection.execute(statement)
         self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
+    def _migrate(self) -> None:
+        """Bring a ledger of version 2 up to date: columns are added, nothing else changes."""
+        for column in _CHECKED:
+            self._connection.execute(f"ALTER TABLE runs ADD COLUMN {column}")
+        self._connection.execute("PRAGMA user_version = 3")
+
     def _version(self) -> int:
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
         number: int = version
@@ -294,7 +354,7 @@ class Ledger:
     @contextmanager
     def _moment(self) -> Iterator[None]:
         """Let several reads see one state."""
-        with _reported(self._path):
+        with reported(self._path):
             self._connection.execute("BEGIN")
             try:
                 yield
@@ -303,7 +363,7 @@ class Ledger:
 
     @contextmanager
     def _transaction(self, name: str) -> Iterator[None]:
-        with self._lock, _reported(self._path):
+        with self._lock, reported(self._path):
             step(f"{name}.begin")
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -319,49 +379,3 @@ class Ledger:
 
 def _ended(run: RunRow) -> ConflictError:
     return ConflictError(f"the run {run.run_id} ended as {run.outcome} at {run.ended_at}", code="run-ended")
-
-
-def _patiently(prepare: Callable[[], None]) -> None:
-    """Call again while others hold the file: SQLite gives up at once where two processes switch it to WAL."""
-    deadline = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            prepare()
-        except (sqlite3.OperationalError, ConflictError) as error:
-            busy = isinstance(error, ConflictError) or _is_busy(error)
-            if not busy or time.monotonic() >= deadline:
-                raise
-            time.sleep(_RETRY_SECONDS)
-        else:
-            return
-
-
-def _is_busy(error: sqlite3.Error) -> bool:
-    # errors of the Python module itself have no code
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-
-
-@contextmanager
-def _reported(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours: busy is a conflict, damage an integrity error, the rest about file or caller."""
-    try:
-        yield
-    except sqlite3.ProgrammingError as error:
-        raise UsageError(f"the ledger {path} was closed before: {error}", code="ledger-closed") from error
-    except sqlite3.OperationalError as error:
-        if _is_busy(error):
-            raise ConflictError(f"the ledger {path} is in use", code="ledger-busy", hint="try again") from error
-        if not hasattr(error, "sqlite_errorcode"):  # a text in the file that is no UTF-8
-            raise _damaged(path, error) from error
-        raise InvalidError(f"the ledger {path} cannot be used: {error}", code="ledger-unusable") from error
-    except sqlite3.DatabaseError as error:
-        raise _damaged(path, error) from error
-    except OSError as error:
-        raise InvalidError(f"the ledger {path} cannot be used: {error.strerror}", code="ledger-unusable") from error
-    except (UnicodeEncodeError, OverflowError) as error:
-        raise InvalidError(f"the ledger cannot hold a value: {error}", code="ledger-value") from error
-
-
-def _damaged(path: Path, error: sqlite3.Error) -> IntegrityError:
-    message = f"the ledger {path} is damaged: {error}"
-    return IntegrityError(message, code="ledger-damaged", hint="restore it from a backup, or move it away")

@@ -10,6 +10,7 @@ import os
 import secrets
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,12 +18,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from pawl.canonical import timestamp
-from pawl.errors import Faulty, InvalidError, UsageError, WithheldError
+from pawl.errors import Faulty, InvalidError, PawlError, UsageError, WithheldError
 from pawl.ids import Name, parse_channel, parse_name
 from pawl.problems import Problem, pointer
 from pawl.procedures.procedure import Procedure
 from pawl.registry.snapshot import Entry
-from pawl.runs.ledger import Ledger, RunStart, Use
+from pawl.runs.ledger import Checkpoint, Ledger, RunStart, Use
 from pawl.runs.views import View, open_snapshot, procedure_of, raise_withheld
 
 
@@ -167,6 +168,8 @@ class Run:
     def __init__(self, view: View, ledger: Path | None, *, agent: str, session: str | None) -> None:
         self._view = view
         self._ended = False
+        self._last: tuple[int, bool] | None = None
+        """The checkpoint that was recorded last: the channel's serial there, and whether it refused."""
         self._ledger = Ledger(ledger) if ledger is not None else None
         self.id = new_run_id()
         self._start(agent, session)
@@ -217,7 +220,9 @@ class Run:
             entry = self._view.entry(name, now)
             withheld = current.refusal(entry, now)
             if withheld is not None:
+                self._came(current, now, stopped=True)
                 raise_withheld(withheld)
+        self._came(current, now, stopped=False)
 
     def end(self, outcome: str) -> None:
         """Record how the run ended; durable when this returns."""
@@ -229,19 +234,31 @@ class Run:
             self._ledger.end(self.id, outcome, timestamp(_now()))
         self._ended = True
 
+    def _came(self, current: View, now: datetime, *, stopped: bool) -> None:
+        """Record a checkpoint, where it says anything new. Whatever becomes of that, the checkpoint itself holds."""
+        came = (current.serial, stopped)
+        if self._ledger is None or self._ended or came == self._last:
+            return
+        with suppress(PawlError):
+            self._ledger.checkpoint(self.id, Checkpoint(at=timestamp(now), serial=current.serial, stopped=stopped))
+            self._last = came
+
     def _use(self, name: str, kind: str) -> tuple[Served, Procedure]:
         if self._ended:
             raise UsageError(f"the run {self.id} has ended", code="run-ended")
         now = _now()
         entry = self._view.entry(_name(name), now)
         procedure = procedure_of(entry)
-        withheld = self._view.again().refusal(entry, now)
+        current = self._view.again()
+        withheld = current.refusal(entry, now)
         if withheld is not None:
+            self._came(current, now, stopped=True)
             raise_withheld(withheld)
         if entry.kind != kind:
             raise InvalidError(f"{entry.name}@{entry.version} is a {entry.kind}, not a {kind}", code="wrong-kind")
         if self._ledger is not None:
-            self._ledger.use(self.id, use_of(entry, now))
+            self._ledger.use(self.id, use_of(entry, now), serial=current.serial)
+            self._last = (current.serial, False)
         return served(entry, self._view, now), procedure
 
 
