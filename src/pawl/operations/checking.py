@@ -19,7 +19,7 @@ from pawl.operations.change_rows import change_rows
 from pawl.operations.diffing import effects_of
 from pawl.operations.linting import lint
 from pawl.operations.policies import policy_problems
-from pawl.operations.prospects import prospect_problems, prospects
+from pawl.operations.prospects import canary_problems, prospect_problems, prospects
 from pawl.operations.publishing import requirement_problems, reused_problems, select
 from pawl.operations.requirements import misfit_problems
 from pawl.operations.revisions import Revision, at_revision, folder_in_git
@@ -59,6 +59,8 @@ def check(session: Session, base: str | None = None, *, everything: bool = False
     ran = run_all(session, sources, world.catalog, runs)
     linted = lint(session.workspace, sources, scope.linted, scope.tested, runs)
     found = prospects(session, world, sources, _moving(scope), ran)
+    if alarms := canary_problems(found):
+        return _damaged(session, sources, alarms)
     problems = [
         *sources.problems,
         *linted.problems,

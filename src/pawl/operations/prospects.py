@@ -107,7 +107,8 @@ def _sorted(verdict: Verdict, channel: Channel, moves: Mapping[Name, Pin], teste
     for finding in verdict.findings:
         if finding.status in {"passed", "not-applicable"}:
             continue
-        later = finding.check in LATER or kinds.get(finding.rule or "") in LATER_RULES
+        about_rule = finding.check != "canary" and kinds.get(finding.rule or "") in LATER_RULES
+        later = finding.check in LATER or about_rule
         if finding.check == "evidence" and finding.subject not in tested:
             needs[f"the suites of {finding.subject} run with it"] = None
         elif finding.status in {"warning", "waived"}:
@@ -124,6 +125,12 @@ def _sorted(verdict: Verdict, channel: Channel, moves: Mapping[Name, Pin], teste
         remarks=tuple(remarks),
         needs=tuple(needs),
     )
+
+
+def canary_problems(found: Iterable[Prospect]) -> tuple[Problem, ...]:
+    """Return what says that the gate itself cannot be believed, each once however many channels say it."""
+    alarms = (finding for prospect in found for finding in prospect.refusals if finding.check == "canary")
+    return tuple(dict.fromkeys(finding.problem() for finding in alarms))
 
 
 def prospect_problems(found: Iterable[Prospect], sources: Sources) -> Iterator[Problem]:
