@@ -35,6 +35,7 @@ COMMANDS = MappingProxyType(
         "completion": ("completion", "Print the script that completes pawl in bash, zsh or fish."),
         "promote": ("promote", "Gate exact versions and pin them on a channel, all or none."),
         "rollback": ("rollback", "Go back to the newest earlier version that passes today's policy."),
+        "fix-forward": ("fix_forward", "Open a new version with old content, marked where today's rules object."),
         "remove": ("remove", "Take pins off a channel."),
         "targets": ("targets", "Every earlier version with its verdict as of now."),
         "why": ("why", "The whole verdict on one version: every check and rule, with reasons."),

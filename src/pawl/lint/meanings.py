@@ -198,7 +198,9 @@ consistent-set | what moves along with `--with-requirements`, each with its reas
 no-consistent-set | no set of versions meets every requirement (3 with `--with-requirements`); its reasons are
   warnings, or notes where a set was not asked for
 no-target | no earlier version can be live now
-target-skipped, way-out | what a rollback passed over, and what to do (note)
+target-skipped, way-out | what a rollback passed over; what leads on from a refusal (note)
+work-tree-differs | the file holds what is published nowhere, or not committed, so `fix-forward` does not replace it
+  (1)
 rejected | rejected or rolled back on this channel (7)
 halted | halted on this channel (7 when served, a warning otherwise)
 deprecated, yanked, revoked, withdrawn-but-pinned, withdrawal-weaker | withdrawals: warn, no new pins, refused (7); a

@@ -74,7 +74,7 @@ def step_to(procedure: Procedure, ground: Ground) -> Step:
     if near.later is not None:
         onward = ground.compare(procedure, ground.read(finals[near.later]))
         if not bump_ok(procedure.version, near.later, onward.required):
-            faults.append(_breaks_later(procedure, near.later, onward, _above_all(procedure, ground)))
+            faults.append(_breaks_later(procedure, near.later, onward, above_all(procedure, ground)))
     return Step(base=base, comparison=comparison, smallest=smallest, faults=tuple(faults))
 
 
@@ -117,7 +117,7 @@ def _wanted(procedure: Procedure, part: Part | None, ground: Ground) -> Version:
         return procedure.version
     if published is None and not step_to(procedure, ground).faults:
         return procedure.version
-    return _above_all(procedure, ground) or procedure.version
+    return above_all(procedure, ground) or procedure.version
 
 
 def _finals(name: Name, catalog: Catalog) -> dict[Version, Published]:
@@ -143,8 +143,11 @@ def _lowest(name: Name, base: Published, required: Level, catalog: Catalog) -> V
     return version
 
 
-def _above_all(procedure: Procedure, ground: Ground) -> Version | None:
-    """Return the lowest number above everything published that the changes allow."""
+def above_all(procedure: Procedure, ground: Ground) -> Version | None:
+    """Return the lowest number above every published final one that the changes against the newest allow.
+
+    It is ``None`` where no final version is published.
+    """
     catalog = ground.catalog
     finals, highest = _finals(procedure.name, catalog), _highest(procedure.name, catalog)
     if highest is None:

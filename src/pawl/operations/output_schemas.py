@@ -128,6 +128,18 @@ _PROSPECT = {
     },
     "required": ["channel", "policy", "verdict", "exit_code", "refs", "findings", "needs"],
 }
+_MARK = {
+    "type": "object",
+    "properties": {
+        "rule": _TEXT,
+        "policy": _WHOLE,
+        "channels": _TEXTS,
+        "line": _or_null({"type": "integer", "minimum": 1}),
+        "message": _TEXT,
+        "differs": _TEXT,
+    },
+    "required": ["rule", "policy", "channels", "line", "message", "differs"],
+}
 _PUBLISHED: Fields = {"published": _OBJECTS}
 _FILES: Fields = {"files": _TEXTS}
 _INTERVENTION: Fields = {"channel": _TEXT}
@@ -155,6 +167,14 @@ ANSWERS: Mapping[str, Fields] = MappingProxyType(
         "test": _SUITES,
         "diff": {"base": BASE, "required": LEVEL},
         "bump": {"name": _TEXT, "from": _VERSION, "to": _VERSION, "base": _or_null(_VERSION), "path": _TEXT},
+        "fix-forward": {
+            "name": _TEXT,
+            "from": _VERSION,
+            "to": _VERSION,
+            "path": _TEXT,
+            "marks": {"type": "array", "items": _MARK},
+            "next": _TEXTS,
+        },
         "publish": _PUBLISHED,
         "import mcp": {"found": _WHOLE, "new": _WHOLE, "changed": _WHOLE, "same": _WHOLE, "refused": _WHOLE},
         "promote": _RELEASE,
@@ -234,7 +254,7 @@ ANSWERS: Mapping[str, Fields] = MappingProxyType(
 )
 """Command -> the fields of its answer. ``demo`` and ``schema`` print for people and editors, not with -o json."""
 
-_RELEASED: Fields = {"verdict": _VERDICT, "plan": _TEXTS, **_WRITTEN}
+_RELEASED: Fields = {"verdict": _VERDICT, "remedies": _OBJECTS, "plan": _TEXTS, **_WRITTEN}
 _WITHDRAWN: Fields = {"level": _or_null(_TEXT), **_WRITTEN}
 _TAKEN_BACK: Fields = {**_WITHDRAWN, "pinned_on": _TEXTS}
 _INTERVENED: Fields = {"action": _TEXT, **_WRITTEN}
@@ -257,6 +277,8 @@ _MAYBE: Mapping[str, Fields] = MappingProxyType(
     {
         "import mcp": {"tools": _OBJECTS},
         "diff": {**ROW, "procedures": PROCEDURES},
+        "fix-forward": {"kept": _TEXT},
+        "resolve": {"remedies": _OBJECTS, "verdict": _VERDICT},
         "halt": {"name": _TEXT, "version": _or_null(_VERSION)},
         "resume": {"name": _TEXT},
         "reject": {"rejects": _OBJECTS},

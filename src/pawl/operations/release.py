@@ -9,10 +9,13 @@ from typing import Any
 from pawl.errors import ConflictError, NotFoundError, UsageError
 from pawl.ids import Channel, Name, Ref, Version
 from pawl.operations.judging import Judgement, judge
+from pawl.operations.remedies import Refused, remedies, remedy_without_target
 from pawl.operations.session import Report, Session, Status
+from pawl.operations.situations import situation_for
 from pawl.operations.sources import Sources, read_suites
 from pawl.operations.targets import Target, find_targets
 from pawl.operations.world import World, read_world
+from pawl.policy.situation import Situation
 from pawl.policy.verdict import REFUSED, Action, Finding, Verdict
 from pawl.problems import Problem
 from pawl.registry.channels import ChannelState, Pin, empty_channel
@@ -22,6 +25,7 @@ from pawl.releases.explaining import Conflict
 from pawl.releases.offers import live_before, published
 from pawl.releases.planning import NewEvidence, pin_of, plan_moves, plan_refusal
 from pawl.releases.plans import Plan
+from pawl.releases.ways_on import Remedy
 
 Moves = Mapping[Name, Pin | None]
 
@@ -156,8 +160,19 @@ def _judge(release: _Release, moves: Moves) -> Judgement:
 def _refuse(release: _Release, moves: Moves, judgement: Judgement, notes: Sequence[Problem]) -> Report:
     verdict = judgement.verdict
     plan = _refusal_plan(release, verdict, judgement.new)
-    advice = (*notes, *_set_advice(release, moves), *_way_out(release, moves, verdict))
-    return _finish(release, moves, verdict, plan, advice)
+    found = remedies(_refused(release, judgement.situation, verdict))
+    advice = (*notes, *_set_advice(release, moves), *(note for remedy in found for note in remedy.notes()))
+    return _finish(release, moves, verdict, plan, advice, found)
+
+
+def _refused(release: _Release, situation: Situation, verdict: Verdict) -> Refused:
+    return Refused(
+        session=release.session,
+        world=release.world,
+        sources=release.sources,
+        situation=situation,
+        verdict=verdict,
+    )
 
 
 def _refusal_plan(release: _Release, verdict: Verdict, evidence: Sequence[NewEvidence]) -> Plan:
@@ -171,7 +186,14 @@ def _refusal_plan(release: _Release, verdict: Verdict, evidence: Sequence[NewEvi
     )
 
 
-def _finish(release: _Release, moves: Moves, verdict: Verdict, plan: Plan, advice: Sequence[Problem]) -> Report:
+def _finish(
+    release: _Release,
+    moves: Moves,
+    verdict: Verdict,
+    plan: Plan,
+    advice: Sequence[Problem],
+    ways: Sequence[Remedy] = (),
+) -> Report:
     applied = Applied(files=(), commit=None)
     status: Status
     if release.options.dry_run:
@@ -188,6 +210,7 @@ def _finish(release: _Release, moves: Moves, verdict: Verdict, plan: Plan, advic
         **_data(release, moves),
         "serial": record.serial if record and not release.options.dry_run else None,
         "verdict": verdict.as_dict(),
+        "remedies": [remedy.as_dict() for remedy in ways],
         "plan": list(plan.lines()),
         "files": list(applied.files),
         "commit": applied.commit,
@@ -270,21 +293,28 @@ def _no_way_back(release: _Release, name: Name, skipped: Sequence[Target]) -> Re
         message=f"no earlier version of {name} can be live on {channel} now",
         exit_code=skipped[0].verdict.exit_code if skipped else REFUSED,
         subject=name,
-        hint=f'stop serving it with: pawl halt {name} --channel {channel} --reason "..."; then fix it in a new version',
     )
-    return _refused_by(release, {}, (nothing,), _skipped(skipped))
+    verdict = _verdict_of(release, (nothing,))
+    situation = situation_for(release.session, release.world, action="rollback", state=release.state)
+    way = remedy_without_target(_refused(release, situation, verdict), name, [target.pin for target in skipped])
+    notes = (*_skipped(skipped), *way.notes())
+    return _finish(release, {}, verdict, _refusal_plan(release, verdict, ()), notes, (way,))
 
 
 def _refused_by(release: _Release, moves: Moves, findings: Sequence[Finding], notes: Sequence[Problem]) -> Report:
     """A refusal before anything could be judged."""
+    verdict = _verdict_of(release, findings)
+    return _finish(release, moves, verdict, _refusal_plan(release, verdict, ()), notes)
+
+
+def _verdict_of(release: _Release, findings: Sequence[Finding]) -> Verdict:
     policy = release.world.catalog.policy
-    verdict = Verdict(
+    return Verdict(
         action=release.action,
         channel=release.state.channel,
         policy=policy.number if policy else None,
         findings=tuple(findings),
     )
-    return _finish(release, moves, verdict, _refusal_plan(release, verdict, ()), notes)
 
 
 def _skipped(targets: Sequence[Target]) -> tuple[Problem, ...]:
@@ -352,28 +382,6 @@ def _set_advice(release: _Release, moves: Moves) -> tuple[Problem, ...]:
     command = f'pawl {verb} {refs} {option} {release.state.channel} --reason "..."'
     message = f"this set moves together: {command}"
     return (Problem(code="consistent-set", severity="note", message=message, hint=command), *_reason_notes(found))
-
-
-def _way_out(release: _Release, moves: Moves, verdict: Verdict) -> tuple[Problem, ...]:
-    """For a refused rollback to a given version, name the nearest version that would pass and what to do next."""
-    if release.action != "rollback":
-        return ()
-    rows: list[Problem] = []
-    channel = release.state.channel
-    for name in moves:
-        found = find_targets(release.session, release.world, release.sources, release.state, name)
-        nearest = next((target.pin for target in found if target.verdict.allowed), None)
-        if nearest is not None:
-            command = f'pawl rollback {name} --channel {channel} --to {nearest.version} --reason "..."'
-            message = f"the nearest version that passes now is {nearest.ref}: {command}"
-        else:
-            command = f'pawl halt {name} --channel {channel} --reason "..."'
-            message = (
-                f"no earlier version of {name} passes policy {verdict.policy} now; {command} stops serving it, "
-                "and a fixed new version leads on"
-            )
-        rows.append(Problem(code="way-out", severity="note", message=message, hint=command))
-    return tuple(rows)
 
 
 def _all_pinned(session: Session, refs: Sequence[Ref], channel: Channel) -> bool:

@@ -12,6 +12,7 @@ from pawl.errors import Faulty, InvalidError, WithheldError
 from pawl.ids import Channel, Name, Ref
 from pawl.io.files import replace as replace_file
 from pawl.operations.session import Report, Session
+from pawl.policy.verdict import INTEGRITY
 from pawl.problems import Fault, Problem, pointer
 from pawl.procedures.procedure import Procedure
 from pawl.registry.snapshot import Entry, read_snapshot
@@ -20,15 +21,36 @@ from pawl.workspace import check_output
 
 
 def resolve(session: Session, name: Name, channel: Channel, *, with_document: bool) -> Report:
-    """Report the version that a channel serves under a name; raises where it is withheld."""
+    """Report the version that a channel serves under a name, or why it is not served and what leads on."""
     view = open_channel(session.workspace, channel)
     entry = view.entry(name, session.now)
     if entry.withheld is not None:
-        raise_withheld(entry.withheld)
+        return _refused(session, entry, channel)
     data = served_row(entry, view)
     if with_document:
         data["document"] = entry.document
     return Report(status="done", problems=_warnings(entry), data=data)
+
+
+def _refused(session: Session, entry: Entry, channel: Channel) -> Report:
+    """Report why a pin is not served and what leads on; a halt says by itself what ends it."""
+    from pawl.operations.remedies import remedy_for_served  # noqa: PLC0415 - only where something is not served
+    from pawl.operations.world import read_world  # noqa: PLC0415 - as above
+
+    withheld = entry.withheld
+    assert withheld is not None  # noqa: S101 - asked of such entries alone
+    if withheld.code == "halted" or withheld.exit_code == INTEGRITY:
+        raise_withheld(withheld)
+    world = read_world(session.workspace)
+    verdict, remedy = remedy_for_served(session, world, world.channel(channel), entry.name)
+    said = tuple(finding.problem() for finding in verdict.failures)
+    first = Problem(code=withheld.code, message=withheld.message, hint=withheld.hint)
+    return Report(
+        status="refused",
+        exit_code=withheld.exit_code,
+        problems=(*(said or (first,)), *remedy.notes()),
+        data={"remedies": [remedy.as_dict()], "verdict": verdict.as_dict()},
+    )
 
 
 def render(procedure: Procedure, inputs: Mapping[str, Any], data: Mapping[str, Any]) -> Report:
