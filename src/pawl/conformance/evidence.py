@@ -212,11 +212,12 @@ def entry_from_record(row: Mapping[str, Any]) -> EvidenceEntry:
 
 
 def subject_of(row: Mapping[str, Any]) -> Digest:
-    """Return what the entry in a record is about, without reading all of it; ``IntegrityError`` for what is none."""
+    """Return what the entry in a record is about, without reading all of it; ``IntegrityError`` for what has none."""
     try:
-        return parse_digest(row["key"]["subject"])
-    except (KeyError, TypeError, ValueError) as error:
+        subject = row["key"]["subject"]
+    except (KeyError, TypeError) as error:
         raise _damaged(str(row.get("file", "evidence")), f"its record does not read: {error}") from error
+    return Digest(str(subject))
 
 
 def choose(entries: Iterable[EvidenceEntry], key: Key, *, now: datetime) -> Choice:

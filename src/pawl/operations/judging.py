@@ -5,7 +5,7 @@ The cheap checks come first: where they already refuse, no suite is run, and the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -18,7 +18,6 @@ from pawl.conformance.evidence import (
     newest,
     parse_time,
     statement,
-    subject_of,
     to_record,
 )
 from pawl.conformance.outcomes import SuiteResult
@@ -125,9 +124,10 @@ def judge(
     )
     procedures = read_affected(session.workspace, situation)
     situation = replace(situation, documents={item.digest: item.document for item in procedures.values()})
-    first = evaluate(situation)
-    if action == "remove" or any(finding.exit_code != EVIDENCE for finding in first.failures):
-        return Judgement(verdict=_without_suites(first), suites={}, new=(), situation=situation)
+    if suites.run or action == "remove":
+        first = evaluate(situation)  # the cheap checks, before any suite is run
+        if action == "remove" or _is_refused(first):
+            return Judgement(verdict=_without_suites(first), suites={}, new=(), situation=situation)
     gathering = _Gathering(
         session=session,
         world=world,
@@ -137,8 +137,17 @@ def judge(
         suites=suites,
     )
     found, new = gathering.gather(situation)
-    situation = replace(situation, evidence=found)
-    return Judgement(verdict=evaluate(situation), suites=found, new=new, situation=situation)
+    asked = replace(situation, evidence=found)
+    verdict = evaluate(asked)
+    if not suites.run and _is_refused(verdict):
+        # what nobody asks above is not told here either, though it was at hand
+        return Judgement(verdict=_without_suites(evaluate(situation)), suites={}, new=(), situation=situation)
+    return Judgement(verdict=verdict, suites=found, new=new, situation=asked)
+
+
+def _is_refused(verdict: Verdict) -> bool:
+    """Whether something else than evidence refuses, so that no suite needs to be asked."""
+    return any(finding.exit_code != EVIDENCE for finding in verdict.failures)
 
 
 def _without_suites(verdict: Verdict) -> Verdict:
@@ -185,13 +194,14 @@ class _Gathering:
 
     def gather(self, situation: Situation) -> tuple[dict[Name, tuple[SuiteEvidence, ...]], tuple[NewEvidence, ...]]:
         """Return each affected procedure's suites with their newest results, and the statements made for it."""
-        entries = self._entries(affected(situation), situation.after)
         suites: dict[Name, tuple[SuiteEvidence, ...]] = {}
         new: list[NewEvidence] = []
         after = situation.after
         for name in affected(situation):
             closure = closure_of(name, after)
             procedure = self.procedures[closure.root.digest]
+            # of other subjects no result could count, and there may be many
+            entries = [entry_from_record(row) for row in self.world.evidence_of(procedure.digest)]
             age = longest_age(
                 situation.rules,
                 procedure=procedure.document,
@@ -207,16 +217,6 @@ class _Gathering:
                 new += made
             suites[name] = tuple(found)
         return suites, tuple(new)
-
-    def _entries(self, names: Iterable[Name], pins: Mapping[Name, Pin]) -> list[EvidenceEntry]:
-        """Return the stored results on these versions; of other subjects none could count, and there may be many."""
-        wanted = {pins[name].digest for name in names}
-        return [
-            entry_from_record(row)
-            for state in self.world.channels.values()
-            for row in state.evidence
-            if subject_of(row) in wanted
-        ]
 
     def _suite(
         self,

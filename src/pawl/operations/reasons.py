@@ -25,6 +25,7 @@ from pawl.releases.planning import pin_of
 
 WORST_FIRST = ("failed", "errored", "missing", "warning", "waived", "passed", "not-applicable")
 CHECKS: Mapping[str, str] = {
+    "canary": "known-bad versions are refused, so the evaluator can be believed",
     "policy": "a policy is in force that knows the channel",
     "order": "it was live on the channel that comes before this one",
     "closure": "everything it requires is pinned with it",
@@ -93,7 +94,8 @@ def _tree(session: Session, world: World, judgement: Judgement) -> Iterator[dict
     by_check: dict[str, list[Finding]] = {check: [] for check in CHECKS}
     for finding in judgement.verdict.findings:
         # a rule that looks at evidence is a rule, whatever it is called while no suite has been asked
-        by_check.setdefault("rule" if finding.rule else finding.check, []).append(finding)
+        is_rule = finding.rule is not None and finding.check == "evidence"
+        by_check.setdefault("rule" if is_rule else finding.check, []).append(finding)
     sources = read_policies(session.workspace)
     for check, findings in by_check.items():
         about = CHECKS.get(check, check)
@@ -151,6 +153,7 @@ def _silent(check: str, situation: Situation) -> dict[str, Any]:
 
 
 _LOOKED: Mapping[str, str] = {
+    "canary": "there is none",
     "policy": "no policy is asked",
     "order": "nothing moves",
     "closure": "nothing is required",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
+from pawl.conformance.evidence import subject_of
 from pawl.errors import NotFoundError
-from pawl.ids import REGISTRY_JOURNAL, Channel, Ref, Version
+from pawl.ids import REGISTRY_JOURNAL, Channel, Digest, Ref, Version
 from pawl.policy.rules import Rule
 from pawl.policy.sources import rules_from
 from pawl.registry.anchors import check_anchor
@@ -22,6 +24,19 @@ class World:
     catalog: Catalog
     channels: Mapping[Channel, ChannelState]
     rules: tuple[Rule, ...]
+    _evidence: Mapping[Digest, tuple[Mapping[str, Any], ...]] = field(init=False, repr=False, compare=False)
+    """The evidence entries of all channels by the digest of their subject."""
+
+    def __post_init__(self) -> None:
+        found: dict[Digest, list[Mapping[str, Any]]] = {}
+        for state in self.channels.values():
+            for row in state.evidence:
+                found.setdefault(subject_of(row), []).append(row)
+        object.__setattr__(self, "_evidence", {digest: tuple(rows) for digest, rows in found.items()})
+
+    def evidence_of(self, subject: Digest) -> tuple[Mapping[str, Any], ...]:
+        """Return the evidence entries on one version, as the records of all channels hold them."""
+        return self._evidence.get(subject, ())
 
     def channel(self, channel: Channel) -> ChannelState:
         """Return a channel's state; ``NotFoundError`` for one that neither a journal nor the adopted policy knows."""

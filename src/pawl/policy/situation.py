@@ -6,8 +6,9 @@ What is not told counts as missing, and missing is a no.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from pawl.canonical import timestamp
@@ -74,12 +75,33 @@ class Situation:
     """Other channels with their whole past, for rules about time spent there."""
     detail: bool = False
     """Whether every rule is told, with what it looked at, those that are not asked as well."""
+    _worked_out: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    """What follows from the rest and is asked for again and again: a channel can have thousands of pins."""
 
     @property
     def after(self) -> Mapping[Name, Pin]:
         """The pins as they would be."""
-        pins = {name: pin for name, pin in self.state.pins.items() if name not in self.moves}
-        return pins | {name: pin for name, pin in self.moves.items() if pin is not None}
+        found: Mapping[Name, Pin] | None = self._worked_out.get("after")
+        if found is None:
+            pins = dict(self.state.pins)
+            for name in self.moves:
+                pins.pop(name, None)
+            pins.update((name, pin) for name, pin in self.moves.items() if pin is not None)
+            found = self._worked_out["after"] = MappingProxyType(pins)
+        return found
+
+    @property
+    def affected(self) -> tuple[Name, ...]:
+        """What the verdict covers: what moves and everything pinned that requires it, or the subjects."""
+        if self.action not in MOVING:
+            return self.subjects
+        found: tuple[Name, ...] | None = self._worked_out.get("affected")
+        if found is None:
+            after = self.after
+            moved = [name for name in self.moves if name in after]
+            found = (*moved, *(name for name in dependents_of(self.moves, after) if name not in moved))
+            self._worked_out["affected"] = found
+        return found
 
     @property
     def at(self) -> str:
@@ -119,8 +141,4 @@ class Situation:
 
 def affected(situation: Situation) -> tuple[Name, ...]:
     """Return what the verdict covers: what moves and everything pinned that requires it, or the subjects."""
-    if situation.action not in MOVING:
-        return situation.subjects
-    after = situation.after
-    moved = [name for name in situation.moves if name in after]
-    return (*moved, *(name for name in dependents_of(situation.moves, after) if name not in moved))
+    return situation.affected
