@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from pawl.ids import Name, parse_ref
 from pawl.operations.judging import read_affected
 from pawl.operations.policy_outlook import Outlook
 from pawl.operations.session import Session
@@ -22,17 +23,14 @@ from pawl.releases.planning import pin_of
 
 def approval_rows(session: Session, look: Outlook) -> Iterator[dict[str, Any]]:
     """Yield each open approval of something not yet live that would count for other rules than now."""
-    published = {item.digest: item for item in look.before.catalog.published.values()}
+    ids = {rule.id for rule in look.after.rules}
     for state in look.before.channels.values():
         for approval in (approval for rows in state.approvals.values() for approval in rows):
-            item = published.get(approval.digest)
-            present = state.pins.get(item.name) if item else None
-            if item is None or approval.until <= look.at or (present is not None and present.digest == item.digest):
+            moves = _approved_together(look.before, state, approval)
+            if moves is None or approval.until <= look.at:
                 continue
-            pin = pin_of(item)
-            before, after = (_counts(session, world, state, approval, pin) for world in (look.before, look.after))
+            before, after = (_counts(session, world, state, approval, moves) for world in (look.before, look.after))
             if before != after:
-                ids = {rule.id for rule in look.after.rules}
                 yield {
                     "channel": state.channel,
                     "ref": approval.ref,
@@ -45,20 +43,45 @@ def approval_rows(session: Session, look: Outlook) -> Iterator[dict[str, Any]]:
                 }
 
 
-def _counts(session: Session, world: World, state: ChannelState, approval: Approval, pin: Pin) -> set[str]:
+def _approved_together(world: World, state: ChannelState, approval: Approval) -> Mapping[Name, Pin] | None:
+    """Return the move that an approval is for, with exactly its closure; ``None`` where it is made or none is found.
+
+    What moves with it is what the same record approves, and what the channel before has live.
+    """
+    published = {item.digest: item for item in world.catalog.published.values()}
+    item = published.get(approval.digest)
+    if item is None or (item.name in state.pins and state.pins[item.name].digest == item.digest):
+        return None
+    same = [row.digest for rows in state.approvals.values() for row in rows if row.serial == approval.serial]
+    pins = [pin_of(published[digest]) for digest in same if digest in published]
+    together = {pin.name: pin for pin in pins}
+    upstream = world.upstream(state.channel)[1]
+    alone = {item.name: pin_of(item)}
+    for others in ({}, together, dict(upstream.pins) if upstream else {}):
+        after = {**state.pins, **others, **alone}
+        closure = closure_of(item.name, after)
+        if closure.digest == approval.closure:
+            members = {member.name: after[member.name] for member in closure.members}
+            return {name: pin for name, pin in members.items() if name not in state.pins or name in {*others, *alone}}
+    return None
+
+
+def _counts(
+    session: Session, world: World, state: ChannelState, approval: Approval, moves: Mapping[Name, Pin]
+) -> set[str]:
     """Return the rules that this approval would satisfy if one were enough."""
     rules = tuple(
         replace(rule, body={**rule.body, "count": 1})
         for rule in world.rules
         if rule.kind == "approvals" and isinstance(rule.body, Mapping)
     )
+    name = parse_ref(approval.ref).name
     alone = replace(state, approvals={approval.digest: (approval,)})
-    situation = situation_for(session, world, action="promote", state=alone, moves={pin.name: pin})
+    situation = situation_for(session, world, action="promote", state=alone, moves=moves)
     procedures = read_affected(session.workspace, situation)
     documents = {item.digest: item.document for item in procedures.values()}
-    found = rule_findings(
-        replace(situation, documents=documents, rules=rules), {pin.name: closure_of(pin.name, situation.after)}
-    )
+    closures = {name: closure_of(name, situation.after)}
+    found = rule_findings(replace(situation, documents=documents, rules=rules), closures)
     return {finding.rule for finding in found if finding.rule and finding.status == "passed"}
 
 
