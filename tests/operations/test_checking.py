@@ -144,6 +144,34 @@ def test_a_branch_that_publishes_is_held_against_the_base(branch: Shop) -> None:
     assert "bump-too-small" in branch.codes(branch.pawl("check", "--base", "main", code=1))
 
 
+def test_a_base_hides_nothing_that_is_published_here(branch: Shop) -> None:
+    """confluentinc/schema-registry#438: the bump is measured against published versions, whatever the base says."""
+    branch.edit(
+        DRAFT,
+        ("version: 1.0.0", "version: 1.1.0"),
+        ("order_id: {type: string}", "order_id: {type: string}\n      note: {type: string}"),
+    )
+    branch.edit(
+        DRAFT,
+        ("Draft a refund of", "{{ note }} Draft a refund of"),
+        ("required: [order_id", "required: [note, order_id"),
+    )
+    branch.edit(DRAFT, ("version: 1.1.0", "version: 2.0.0"))
+    branch.edit(
+        REFUND, ("version: 2.0.0", "version: 3.0.0"), ('support/refund-draft: ">=1,<2"', 'support/refund-draft: ">=1"')
+    )
+    branch.pawl("publish", "support/refund-draft")
+    branch.edit(
+        DRAFT,
+        ("version: 2.0.0", "version: 2.0.1"),
+        ("[note, order_id", "[order_id"),
+        ("      note: {type: string}\n", ""),
+        ("{{ note }} ", ""),
+    )
+    for words in ((), ("--base", "main"), ("--base", "main", "--all")):
+        assert "bump-too-small" in branch.codes(branch.pawl("check", *words, code=1))
+
+
 def test_a_number_that_is_taken_on_the_base_is_refused(branch: Shop) -> None:
     edit_draft(branch)
     git(branch.root, "stash", "-q")

@@ -148,6 +148,7 @@ suite-about-unknown | about a procedure that is nowhere (1)
 case-failed, case-errored, case-skipped, case-inconclusive | a case that did not pass (1)
 answer-no-json | a recorded answer that is no JSON (in a case's reasons)
 nothing-changed | nothing that suites could test differs from the base, so nothing was tested (note)
+case-unknown | `test --case` of a case that no chosen suite has (1)
 nothing-tested | no case was run, and nothing is no pass (1)
 starter-impossible | no starter could be made; a person must write the suite (1)
 suite-missing | no suite is about the version (warning in check, 4 in a release)
@@ -164,7 +165,7 @@ version-not-higher | a pre-release of a version that is published already (1)
 name-unknown, version-unknown | never published (1)
 code-unknown | `check --explain` of a code that is none (1)
 version-missing, name-twice, to-and-ref, part-or-version, names-differ, base-and-names, output-inside, reason-missing,
-  reason-bad, end-past, end-late, glob-bad, spares-bad, owner-missing, review-missing, waiver-of-what, versions-bad,
+  reason-bad, end-past, end-late, glob-bad, spares-bad, waiver-owner, review-missing, waiver-of-what, versions-bad,
   action-bad, usage | the command's words (2)
 no-workspace | no registry/registry.yaml here or above (1)
 not-pinned, never-live | not on the channel, or never was (1)

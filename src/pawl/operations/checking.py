@@ -7,7 +7,7 @@ publishes cannot lower its own bar.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,18 +20,19 @@ from pawl.operations.diffing import effects_of
 from pawl.operations.linting import lint
 from pawl.operations.policies import policy_problems
 from pawl.operations.prospects import canary_problems, prospect_problems, prospects
-from pawl.operations.publishing import requirement_problems, reused_problems, select
+from pawl.operations.publishing import Selection, requirement_problems, select
 from pawl.operations.requirements import misfit_problems
 from pawl.operations.revisions import Revision, at_revision, folder_in_git
 from pawl.operations.scope import Scope, since, whole
 from pawl.operations.session import Report, Session
 from pawl.operations.source_cache import open_cache
-from pawl.operations.sources import Sources, read_sources
+from pawl.operations.sources import Source, Sources, read_sources
 from pawl.operations.tampering import tampered
 from pawl.operations.testing import Ran, report, results_data, run_all, suite_problems, work_tree_runs
 from pawl.operations.world import World, read_world
 from pawl.policy.verdict import INTEGRITY
 from pawl.problems import Problem
+from pawl.procedures.procedure import Procedure
 
 
 def check(session: Session, base: str | None = None, *, everything: bool = False) -> Report:
@@ -65,7 +66,7 @@ def check(session: Session, base: str | None = None, *, everything: bool = False
         *sources.problems,
         *linted.problems,
         *selection.problems,
-        *(reused_problems(every, world.catalog) if revision else ()),
+        *_own_registry(every, session, world, selection, revision),
         *requirement_problems(sources, world.catalog),
         *suite_problems(sources, frozenset(world.catalog.names)),
         *misfit_problems(scope.tested, sources, world.catalog, session.workspace),
@@ -119,6 +120,16 @@ def _ground(session: Session, world: World, revision: Revision | None) -> Ground
         return ground_of(session.workspace, world.catalog)
     effects = effects_of(session.workspace, world.catalog)
     return Ground(catalog=revision.catalog(), read=revision.published, effects=effects)
+
+
+def _own_registry(
+    every: Sequence[Source[Procedure]], session: Session, world: World, selection: Selection, revision: Revision | None
+) -> Iterator[Problem]:
+    """Yield what the work tree's own registry says of version numbers, beside what the base's says."""
+    if revision is not None:
+        told = frozenset(selection.problems)
+        own = select(every, ground_of(session.workspace, world.catalog))
+        yield from (problem for problem in own.problems if problem not in told)
 
 
 def _moving(scope: Scope) -> Iterable[Name]:

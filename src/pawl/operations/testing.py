@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +45,15 @@ def test(session: Session, wanted: str | None, cases: Sequence[str]) -> Report:
     catalog = read_world(session.workspace).catalog
     runs = _chosen(session, sources, catalog, wanted, broken)
     ran = run_all(session, sources, catalog, runs, only=frozenset(cases) or None)
-    return report(ran, broken)
+    return report(ran, (*broken, *_unknown_cases(runs, cases)))
+
+
+def _unknown_cases(runs: Sequence[Run], cases: Sequence[str]) -> Iterator[Problem]:
+    """A filter that fits nothing is a typing error, and what it was to keep was not tested."""
+    known = {case.id for run in runs for case in run.suite.cases}
+    for case in dict.fromkeys(cases):
+        if case not in known:
+            yield Problem(code="case-unknown", message=f"no suite that was chosen has a case {case[:80]!r}")
 
 
 def report(ran: Sequence[Ran], problems: Iterable[Problem]) -> Report:

@@ -157,7 +157,7 @@ def _rule(scene: Scene, asked: Asked) -> tuple[Rule | None, WaiverTerms]:
 
 def _ends(session: Session, asked: Asked, terms: WaiverTerms) -> tuple[str, str | None]:
     if not asked.owner.strip():
-        raise UsageError("a waiver has an owner", code="owner-missing")
+        raise UsageError("a waiver has an owner", code="waiver-owner")
     if asked.break_glass != (asked.review_by is not None):
         raise UsageError("--break-glass and --review-by go together", code="review-missing")
     until = end_in_time(session, asked.until, "the waiver")
