@@ -13,6 +13,7 @@ from benchmarks.harness import Benchmark
 from benchmarks.read import READ
 from benchmarks.release import PROMOTE, PUBLISH
 from benchmarks.resolve import RESOLVE, RESOLVE_COLD
+from benchmarks.rollback import ROLLBACK
 from benchmarks.run import RUN
 
 BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
@@ -23,6 +24,7 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
         "run": RUN,
         "promote": PROMOTE,
         "publish": PUBLISH,
+        "rollback": ROLLBACK,
         "check": CHECK,
         "classify": CLASSIFY,
         "cli-start": CLI_START,

@@ -10,7 +10,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-NAMES = ("read", "resolve", "resolve-cold", "run", "promote", "publish", "check", "classify", "cli-start", "growth")
+NAMES = (
+    "read",
+    "resolve",
+    "resolve-cold",
+    "run",
+    "promote",
+    "publish",
+    "rollback",
+    "check",
+    "classify",
+    "cli-start",
+    "growth",
+)
 
 Main = Callable[[list[str]], int]
 

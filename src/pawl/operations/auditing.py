@@ -71,6 +71,7 @@ def _audit_channel(
     }
     if not state.pins:
         problems.append(Problem(code="channel-empty", severity="note", message=f"nothing is pinned on {state.channel}"))
+        problems += _exceptions(session, world, state, None, row)
         return row, codes
     try:
         verdict = live_verdict(session, world, state, world.rules)
@@ -102,14 +103,14 @@ def _audit_channel(
 
 
 def _exceptions(
-    session: Session, world: World, state: ChannelState, live: Verdict, row: dict[str, Any]
+    session: Session, world: World, state: ChannelState, live: Verdict | None, row: dict[str, Any]
 ) -> list[Problem]:
     """Note in ``row`` which waivers there are and what they let in, and return what is to be said of that."""
     overridden = overrides(session, state, live)
     waivers = standing_waivers(session, world, state, overridden)
     row["waivers"] = [waiver.as_dict() for waiver in waivers]
     row["overridden"] = [item.as_dict() for item in overridden]
-    told = {(finding.subject, finding.waiver) for finding in live.warnings}
+    told = {(finding.subject, finding.waiver) for finding in (live.warnings if live else ())}
     untold = [item for item in overridden if (item.ref, item.waiver) not in told]
     return [*waiver_problems(state, waivers, review=False), *override_problems(state, untold)]
 
