@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from people import ADA, BEN, become, set_clock
-from support import SECOND, Shop
+from support import SECOND, Shop, in_process
 
 
 @pytest.fixture
@@ -138,3 +138,13 @@ def test_stopping_does_not_wait_until_settings_or_keys_are_mended(ready: Shop, m
     answer = freeze(ready)
     assert "signing-failed" in ready.codes(answer, "warning")
     assert answer["serial"]
+
+
+def test_the_history_says_what_each_was_about(shop: Shop) -> None:
+    shop.adopt()
+    shop.pawl("freeze", "staging", "--until", "2199-01-01", "--reason", "holidays")
+    serial = shop.pawl("history", "staging")["records"][-1]["serial"]
+    shop.pawl("unfreeze", "staging", "--reason", "back again")
+    text = in_process("-C", str(shop.root), "history", "staging").out
+    assert "promote until 2199-01-01T00:00:00Z" in text
+    assert f"freeze {serial}" in text

@@ -24,7 +24,23 @@ def _what(row: Mapping[str, Any]) -> str:
     if "drilled" in row:
         allowed = sum(target["allowed"] for target in row["drilled"])
         return f"{allowed} of {len(row['drilled'])} ways back are open"
-    return row.get("ref") or row.get("name") or ""
+    return row.get("ref") or row.get("name") or _granted(row)
+
+
+def _granted(row: Mapping[str, Any]) -> str:
+    """What an approval, a waiver or a freeze is about."""
+    if "waiver" in row:
+        waiver = row["waiver"]
+        return (
+            f"rule {waiver['rule']} for {waiver['name']} {waiver['versions'] or ''}".rstrip()
+            + f" until {waiver['until']}"
+        )
+    if "freeze" in row:
+        return f"{', '.join(row['freeze']['actions'])} until {row['freeze']['until']}"
+    if "freezes" in row:
+        return f"freeze {', '.join(map(str, row['freezes']))}"
+    refs = [approval["ref"] for approval in row.get("approvals", ())]
+    return ", ".join((*refs, *(f"waiver {serial}" for serial in row.get("waivers", ()))))
 
 
 def lines(data: Mapping[str, Any]) -> Iterator[str]:

@@ -118,7 +118,7 @@ def history_row(record: Record) -> dict[str, Any]:
     if record.action == "drill":
         row["last"] = record.body["last"]
         row["drilled"] = record.body["drilled"]
-    for key in ("name", "version", "ref"):
+    for key in ("name", "version", "ref", "approvals", "waivers", "waiver", "freeze", "freezes"):
         if key in record.body:
             row[key] = record.body[key]
     if record.action == "reject":
