@@ -233,6 +233,9 @@ def test_a_file_under_another_name_is_refused(live: Shop) -> None:
         ((f"{DRAFT}@9.9.9",), 1, "version-unknown"),
         (("--base", "no-such-branch"), 1, "unknown-revision"),
         ((DRAFT, "--base", "--output=x"), 1, "unknown-revision"),
+        (("--base", ""), 1, "unknown-revision"),
+        ((DRAFT, "--base", ""), 1, "unknown-revision"),
+        ((DRAFT, DRAFT, "--base", ""), 2, "base-and-names"),
     ],
 )
 def test_wrong_words(live: Shop, words: tuple[str, ...], code: int, problem: str) -> None:

@@ -58,10 +58,11 @@ def diff(
         raise UsageError("--base takes the place of the left side, so one name goes with it", code="base-and-names")
     if old is not None and new is not None and old[0] != new[0]:
         raise UsageError(f"{old[0]} and {new[0]} are two procedures: there is nothing to compare", code="names-differ")
-    reading = _Reading(session, read_world(session.workspace), at_revision(session.workspace, base) if base else None)
+    revision = at_revision(session.workspace, base) if base is not None else None
+    reading = _Reading(session, read_world(session.workspace), revision)
     if old is None:
         return reading.all()
-    data = reading.row(old[0], *(reading.since_base(*old) if base else reading.versions(*old, new)))
+    data = reading.row(old[0], *(reading.since_base(*old) if revision else reading.versions(*old, new)))
     return Report(status="unchanged" if data["state"] == "same" else "done", data={"base": reading.base(), **data})
 
 

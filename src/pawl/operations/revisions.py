@@ -31,7 +31,8 @@ from pawl.registry.journal import MAX_RECORD_BYTES, chain, damaged
 from pawl.workspace import MAX_SOURCE_BYTES, Workspace
 
 _RECORD = re.compile(r"([0-9]{6,})\.json\Z")
-_REMOTE_BRANCH = re.compile(r"(?:refs/remotes/)?([\w.-]+)/([\w./-]+)\Z")
+_REMOTE_BRANCH = re.compile(r"(?:refs/remotes/)?(\w[\w.-]*)/(\w[\w./-]*)\Z")
+_REF = re.compile(r"\w[\w./@#+-]*[~^\d]*\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +111,14 @@ class Revision:
         prefix = _prefix(space, self.repository)
         changed = self.repository.changed_since(self.commit, space.root, [path for path in read if path.is_dir()])
         return tuple(path.removeprefix(prefix) for path in changed)
+
+    def suite_subject(self, path: str) -> Name | None:
+        """Return what the suite in a file was about, or None where there was none that reads."""
+        with suppress(PawlError, Unreadable, ValueError):
+            data = self._blob(self.commit, path, MAX_SOURCE_BYTES)
+            document = load(data) if data is not None else None
+            return parse_name(document["about"]) if isinstance(document, dict) and "about" in document else None
+        return None
 
     def held(self, folder: Path) -> tuple[str, ...]:
         """Return the files below a folder of the workspace as of ``commit``, from the root."""
@@ -199,7 +208,9 @@ def _parted(repository: git.Repository, ref: str, tip: str) -> str:
 
 
 def _fetch_hint(repository: git.Repository, ref: str) -> str | None:
-    """Return how to get a commit that may just not have been fetched."""
+    """Return how to get a commit that may just not have been fetched; nothing where fetching brings no such name."""
+    if not _REF.match(ref) or ".." in ref:
+        return None
     branch = _REMOTE_BRANCH.match(ref)
     fetch = f"git fetch {shlex.quote(branch[1])} {shlex.quote(branch[2])}" if branch else "git fetch --all --tags"
     return f"{fetch}; in a workflow of GitHub: fetch-depth: 0" if branch or repository.is_shallow() else fetch
