@@ -48,7 +48,7 @@ def test_yaml_pyyaml_41_nothing_stands_twice(live: Shop) -> None:
     live.edit("procedures/support/refund.yaml", ("name: support/other", "name: support/refund"))
     live.write("conformance/again.yaml", live.read("conformance/refund.yaml"))
     (twice,) = [row for row in live.pawl("check", code=1)["problems"] if row["code"] == "suite-name-twice"]
-    assert "conformance/again.yaml" in twice["message"]
+    assert "conformance/again.yaml and conformance/refund.yaml" in twice["message"]
 
 
 WORDS = """kind: tool

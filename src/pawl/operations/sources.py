@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from pawl.conformance.suites import Suite, applies, read_suite
 from pawl.errors import Faulty, InvalidError, PawlError
-from pawl.ids import Name
+from pawl.ids import Name, parse_name
 from pawl.io.locating import problems_of, unreadable_problems
 from pawl.io.strict_yaml import Unreadable, load
 from pawl.policy.rules import PolicySource
@@ -202,9 +202,18 @@ def _procedures(reading: _Reading) -> dict[Name, Source[Procedure]]:
             found[name] = source
             continue
         message = f"the name {name} is not the file's path, which is {wanted}"
-        hint = f"write name: {wanted}, or move the file to procedures/{name}.yaml"
-        reading.refuse(source, Fault(code="name-not-path", message=message, at=("name",), hint=hint))
+        reading.refuse(
+            source, Fault(code="name-not-path", message=message, at=("name",), hint=_name_hint(name, wanted))
+        )
     return found
+
+
+def _name_hint(name: Name, wanted: str) -> str:
+    move = f"move the file to procedures/{name}.yaml"
+    try:
+        return f"write name: {parse_name(wanted)}, or {move}"
+    except ValueError:  # no name can be this path, say one with capitals
+        return move
 
 
 def _named(
@@ -216,11 +225,15 @@ def _named(
         if source is None:
             continue
         name = source.value.name
-        if name not in found:
+        other = found.get(name)
+        if other is None:
             found[name] = source
             continue
-        message = f"the {field_name} {name} stands in {found[name].path} already"
-        reading.refuse(source, Fault(code=f"{field_name}-name-twice", message=message, at=(field_name,)))
+        first, second = sorted((other, source), key=lambda one: one.path)
+        found[name] = first
+        message = f"the {field_name} {name} stands in two files: {first.path} and {second.path}"
+        hint = "give one of them another name; which is older is not known here, and the first by path is what is read"
+        reading.refuse(second, Fault(code=f"{field_name}-name-twice", message=message, at=(field_name,), hint=hint))
     return found
 
 
