@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pawl.canonical import sha256
-from support import FIRST, SECOND, Shop, git
+from support import FIRST, SECOND, Shop, git, in_process
 
 REFUND = "procedures/support/refund.yaml"
 DRAFT = "procedures/support/refund-draft.yaml"
@@ -212,8 +212,8 @@ def test_channels_say_what_a_promotion_would_meet(branch: Shop) -> None:
     assert ("allowed", "allowed") == (staging["verdict"], production["verdict"])
     assert staging["refs"] == ["support/refund-draft@1.0.1"]
     assert staging["needs"][0] == "publish support/refund-draft@1.0.1: pawl publish"
-    assert any("promote it there first" in need for need in production["needs"])
-    assert not any("promote it there first" in need for need in staging["needs"])
+    assert any("on staging first: pawl promote" in need for need in production["needs"])
+    assert not any("on staging first: pawl promote" in need for need in staging["needs"])
     branch.pawl("publish")
     git(branch.root, "commit", "-q", "-am", "more", "--allow-empty")
     branch.promote("support/refund-draft@1.0.1", to="staging")
@@ -375,3 +375,122 @@ def test_checking_writes_nothing(branch: Shop) -> None:
     branch.pawl("check", "--base", "main")
     assert before == {path: sha256(data) for path, data in branch.files("registry", "releases", "procedures").items()}
     assert FIRST
+
+
+# What a reviewer must not be told wrongly
+
+
+def test_a_copy_that_was_edited_on_the_base_already_is_6(branch: Shop) -> None:
+    path = "registry/versions/support/refund/1.0.0.yaml"
+    branch.write(path, branch.read(path).replace("First", "Worst"))
+    git(branch.root, "commit", "-q", "-am", "tampered")
+    git(branch.root, "branch", "-q", "-f", "main")
+    edit_draft(branch)
+    assert branch.codes(branch.pawl("check", "--base", "main", code=6)) == ["frozen-changed"]
+
+
+def test_a_set_that_no_promotion_can_move_is_refused(branch: Shop) -> None:
+    """The pinned workflow takes the draft below 2 only, and no other version of it is there."""
+    branch.edit(DRAFT, ("version: 1.0.0", "version: 2.0.0"), ("budget: {tokens: 400}", "budget: {tokens: 300}"))
+    answer = branch.pawl("check", "--base", "main")
+    staging = channel(answer, "staging")
+    assert (staging["verdict"], staging["exit_code"]) == ("refused", 3)
+    assert [finding["code"] for finding in staging["findings"]] == ["no-consistent-set"]
+    branch.edit(
+        REFUND, ("version: 2.0.0", "version: 2.1.0"), ('support/refund-draft: ">=1,<2"', 'support/refund-draft: ">=2"')
+    )
+    staging = channel(branch.pawl("check", "--base", "main"), "staging")
+    assert staging["verdict"] == "allowed"  # both move together
+
+
+def test_a_set_that_takes_more_along_says_what(branch: Shop) -> None:
+    branch.edit(DRAFT, ("version: 1.0.0", "version: 2.0.0"), ("budget: {tokens: 400}", "budget: {tokens: 300}"))
+    branch.edit(
+        REFUND,
+        ("version: 2.0.0", "version: 2.1.0"),
+        ('support/refund-draft: ">=1,<2"', 'support/refund-draft: ">=1,<3"'),
+    )
+    branch.pawl("publish", "support/refund")
+    git(branch.root, "commit", "-q", "-am", "wider")
+    git(branch.root, "branch", "-q", "-f", "main", "HEAD")
+    branch.edit(DRAFT, ("Never promise", "Do never promise"))
+    staging = channel(branch.pawl("check", "--base", "main"), "staging")
+    assert staging["verdict"] == "allowed"
+    assert any("support/refund 2.0.0 -> 2.1.0 because" in need for need in staging["needs"])
+    assert any("--with-requirements" in need for need in staging["needs"])
+
+
+def test_a_number_that_cannot_be_published_can_be_promoted_nowhere(branch: Shop) -> None:
+    branch.edit(DRAFT, ("version: 1.0.0", "version: 1.0.1"), ("budget: {tokens: 400}", "budget: {tokens: 300}"))
+    answer = branch.pawl("check", "--base", "main", code=1)
+    assert [row["verdict"] for row in answer["channels"]] == ["refused", "refused"]
+    assert channel(answer, "staging")["findings"][0]["code"] == "bump-too-small"
+
+
+def test_fewer_cases_are_refused_where_the_tests_were_taken(branch: Shop) -> None:
+    edit_draft(branch)
+    branch.write(
+        "conformance/refund-draft.yaml",
+        "suite: refund-draft\nabout: support/refund-draft\n"
+        "cases: [{id: nothing, inputs: {}, assert: [{type: rejected}]}]\n",
+    )
+    answer = branch.pawl("check", "--base", "main")
+    assert (channel(answer, "staging")["verdict"], channel(answer, "staging")["exit_code"]) == ("refused", 4)
+    assert branch.codes(answer, "warning").count("fewer-tests") == 2
+
+
+def test_a_suite_that_is_gone_is_named(branch: Shop) -> None:
+    (branch.root / "conformance/refund-draft.yaml").unlink()
+    answer = branch.pawl("check", "--base", "main", code=0)
+    assert {"suite-missing", "fewer-tests"} <= set(branch.codes(answer, "warning"))
+    assert answer["tested"] == ["support/refund"]  # what requires it
+
+
+def test_a_suite_that_moved_to_another_file_is_not_gone(branch: Shop) -> None:
+    (branch.root / "conformance/refund-draft.yaml").rename(branch.root / "conformance/drafts.yaml")
+    assert "fewer-tests" not in branch.codes(branch.pawl("check", "--base", "main"), "warning")
+
+
+def test_a_file_that_is_gone_and_pinned_is_named(branch: Shop) -> None:
+    (branch.root / "procedures/support/check-eligibility.yaml").unlink()
+    (branch.root / "conformance/check-eligibility.yaml").unlink()
+    found = [item for item in branch.pawl("check", "--base", "main")["problems"] if item["code"] == "file-gone"]
+    assert len(found) == 2
+    assert all("support/refund@2.0.0 requires it" in item["message"] for item in found)
+
+
+def test_a_pre_release_that_later_channels_do_not_take_is_a_warning(branch: Shop) -> None:
+    branch.edit("registry/policies/refunds.yaml", ("rules:", "rules:\n" + FINALS))
+    branch.adopt()
+    git(branch.root, "add", "-A")
+    git(branch.root, "commit", "-q", "-m", "rule")
+    edit_draft(branch, "1.1.0rc1")
+    answer = branch.pawl("check", "--base", "main")
+    assert (channel(answer, "staging")["verdict"], channel(answer, "production")["verdict"]) == ("allowed", "refused")
+    assert "rule-failed" in branch.codes(answer, "warning")
+
+
+FINALS = """\
+  - id: FINALS
+    class: safety
+    level: absolute
+    applies: {channels: [production]}
+    require: '!procedure.version.contains("rc")'
+    message: Pre-releases stay before.
+    tests:
+      - {name: rc, procedure: {version: 1.0.0rc1}, expect: denied}
+"""
+
+
+def test_reports_do_not_show_a_secret_that_lint_found(branch: Shop) -> None:
+    secret = "AKIA" + "Z7XQ2LMNP4KJHG3T"
+    branch.edit(DRAFT, ("version: 1.0.0", "version: 1.0.1"), ("You draft refunds", f"The key is {secret}. You draft"))
+    for form in ("json", "text", "markdown", "junit", "sarif", "github"):
+        ended = in_process("-C", str(branch.root), "check", "--base", "main", "-o", form)
+        assert ended.code == 1
+        assert secret not in ended.out + ended.err
+
+
+def test_nothing_changed_is_skipped_in_junit(branch: Shop) -> None:
+    ended = in_process("-C", str(branch.root), "check", "--base", "main", "-o", "junit")
+    assert (ended.code, 'errors="0"' in ended.out, 'skipped="1"' in ended.out) == (0, True, True)

@@ -30,6 +30,7 @@ MAX_MESSAGE = 4_000
 _SEVERITIES = ("error", "warning", "note")
 _GITHUB = {"error": "error", "warning": "warning", "note": "notice"}
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_OF_CASES = frozenset(f"case-{outcome}" for outcome in ("failed", "errored", "skipped", "inconclusive"))
 _EMPTY = Problem(code="nothing-tested", message="no case was run, and nothing is no pass")
 
 
@@ -150,21 +151,28 @@ def _numbers(rows: Sequence[Mapping[str, Any]]) -> Iterator[_Suite]:
 
 
 def _others(command: str, report: Report) -> Iterator[_Suite]:
-    found = [problem for problem in report.problems if problem.severity == "error" and not _of_a_case(problem)]
+    told = {f"procedures/{row['name']}.yaml" for row in report.data.get("changes", ()) if row["enough"] is False}
+    found = [
+        problem
+        for problem in report.problems
+        if problem.severity == "error"
+        and problem.code not in _OF_CASES
+        and not (problem.code == "bump-too-small" and problem.path in told)
+    ]
+    name = "pawl problems"
+    if report.status == "unchanged":
+        case = _case(name, f"{command}: nothing-changed", "skipped", _EMPTY.message, "nothing-changed")
+        yield _xml_suite(name, (1, 0, 0, 1), (case,))
+        return
     if _untested(report) and not any(problem.code == _EMPTY.code for problem in found):
         found.append(_EMPTY)
     if found:
-        name = "pawl problems"
         cases = []
         for problem in found:
             where = ":".join(str(part) for part in (problem.path or command, problem.line) if part is not None)
             why = _with_hint(problem.message, problem.hint)
             cases.append(_case(name, f"{where}: {problem.code}", "error", why, problem.code))
         yield _xml_suite(name, (len(found), 0, len(found), 0), cases)
-
-
-def _of_a_case(problem: Problem) -> bool:
-    return problem.code.startswith("case-")
 
 
 def _attribute(text: str) -> str:

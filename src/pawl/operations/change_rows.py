@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pawl.ids import Name
@@ -12,6 +12,9 @@ from pawl.operations.diffing import Side, change_row
 from pawl.operations.scope import Change, Scope
 from pawl.operations.sources import Sources
 from pawl.operations.world import World
+from pawl.problems import Problem
+
+HIDDEN = "(not shown: the file seems to hold a secret)"
 
 
 def change_rows(
@@ -38,6 +41,21 @@ def change_rows(
         }
         rows.append(row)
     return rows
+
+
+def without_secrets(rows: Iterable[dict[str, Any]], found: Iterable[Problem]) -> list[dict[str, Any]]:
+    """Return the rows without the values of files in which a secret was found: reports go to places that keep them."""
+    telling = {problem.path for problem in found if problem.code == "prompt-secret"}
+    return [_veiled(row) if f"procedures/{row['name']}.yaml" in telling else row for row in rows]
+
+
+def _veiled(row: dict[str, Any]) -> dict[str, Any]:
+    return {**row, "changes": [_without_values(change) for change in row["changes"]]}
+
+
+def _without_values(change: Mapping[str, Any]) -> dict[str, Any]:
+    hidden = dict.fromkeys({"old", "new", "witness"} & change.keys(), HIDDEN)
+    return {**change, **hidden, "reason": f"{change['code']} {HIDDEN}"}
 
 
 def _since_published(sources: Sources, steps: Mapping[Name, Step], ground: Ground) -> Iterator[Change]:

@@ -15,8 +15,9 @@ from pawl.errors import IntegrityError
 from pawl.ids import Name
 from pawl.lint.ignores import Ignored
 from pawl.operations.bumping import Ground, ground_of
-from pawl.operations.change_rows import change_rows
+from pawl.operations.change_rows import change_rows, without_secrets
 from pawl.operations.diffing import effects_of
+from pawl.operations.leftovers import leftover_problems
 from pawl.operations.linting import lint
 from pawl.operations.policies import policy_problems
 from pawl.operations.prospects import canary_problems, prospect_problems, prospects
@@ -59,18 +60,20 @@ def check(session: Session, base: str | None = None, *, everything: bool = False
     runs = [run for run in work_tree_runs(sources) if run.suite.about in scope.tested]
     ran = run_all(session, sources, world.catalog, runs)
     linted = lint(session.workspace, sources, scope.linted, scope.tested, runs)
-    found = prospects(session, world, sources, _moving(scope), ran)
+    wrong = [*selection.problems, *_own_registry(every, session, world, selection, revision)]
+    numbers = {problem.path: problem for problem in wrong if problem.path and problem.severity == "error"}
+    found = prospects(session, world, sources, _moving(scope), ran, numbers)
     if alarms := canary_problems(found):
         return _damaged(session, sources, alarms)
     problems = [
         *sources.problems,
         *linted.problems,
-        *selection.problems,
-        *_own_registry(every, session, world, selection, revision),
+        *wrong,
         *requirement_problems(sources, world.catalog),
         *suite_problems(sources, frozenset(world.catalog.names)),
         *misfit_problems(scope.tested, sources, world.catalog, session.workspace),
         *_untested(scope, sources),
+        *leftover_problems(scope, sources, world),
         *policy_problems(sources, world),
         *prospect_problems(found, sources),
         *broken,
@@ -81,7 +84,7 @@ def check(session: Session, base: str | None = None, *, everything: bool = False
         "scope": "changed" if revision and not everything else "all",
         "tested": sorted({item.run.procedure.name for item in ran}),
         "new_versions": [str(sources.procedures[name].value.ref) for name in selection.new],
-        "changes": change_rows(world, scope, sources, selection.new, ground),
+        "changes": without_secrets(change_rows(world, scope, sources, selection.new, ground), linted.problems),
         "ignored": [_ignored(item) for item in linted.ignored],
         "channels": [prospect.as_dict() for prospect in found],
     }

@@ -38,6 +38,8 @@ class Scope:
     changed: Mapping[Name, Change]
     linted: frozenset[Name]
     tested: frozenset[Name]
+    untested: frozenset[Name] = frozenset()
+    """What suites that are gone were about."""
 
     @property
     def label(self) -> str:
@@ -56,9 +58,16 @@ def since(revision: Revision, paths: frozenset[str], sources: Sources, *, everyt
     every = frozenset(sources.procedures)
     if everything:
         return Scope(revision=revision, changed=changed, linted=every, tested=every)
-    touched = {*changed, *_by_suites(paths, sources), *_by_code(paths, sources)}
+    gone = frozenset(_by_suites_gone(revision, paths, sources))
+    touched = {*changed, *_by_suites(paths, sources), *_by_code(paths, sources), *gone}
     linted = every if SETTINGS in paths else every & changed.keys()
-    return Scope(revision=revision, changed=changed, linted=linted, tested=with_dependents(touched, sources))
+    return Scope(
+        revision=revision,
+        changed=changed,
+        linted=linted,
+        tested=with_dependents(touched, sources),
+        untested=gone,
+    )
 
 
 def with_dependents(names: Iterable[Name], sources: Sources) -> frozenset[Name]:
@@ -97,8 +106,17 @@ def _before(revision: Revision, name: Name) -> Procedure | None:
 
 
 def _by_suites(paths: frozenset[str], sources: Sources) -> Iterable[Name]:
-    """What changed suites are about. A suite that is gone shows in a promotion, which counts cases."""
+    """What changed suites are about."""
     return (source.value.about for source in sources.suites.values() if source.path in paths)
+
+
+def _by_suites_gone(revision: Revision, paths: frozenset[str], sources: Sources) -> Iterable[Name]:
+    """What suites were about that are in other files now, or nowhere."""
+    here = {source.path for source in sources.suites.values()}
+    for path in sorted(paths - here - set(sources.unread)):
+        about = revision.suite_subject(path) if path.startswith("conformance/") else None
+        if about is not None and about in sources.procedures:
+            yield about
 
 
 def _by_code(paths: Iterable[str], sources: Sources) -> Iterable[Name]:
