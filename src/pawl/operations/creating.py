@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pawl.conformance.starter import starter_suite
-from pawl.errors import ConflictError, Faulty, InvalidError, NotFoundError, UsageError
+from pawl.errors import ConflictError, Faulty, InvalidError, NotFoundError, PawlError, UsageError
 from pawl.ids import Name, parse_name
 from pawl.io.dump import yaml_bytes
 from pawl.io.files import create
-from pawl.io.strict_yaml import load
+from pawl.io.strict_yaml import Unreadable, load
 from pawl.operations.requirements import required
 from pawl.operations.session import Report
 from pawl.operations.sources import read_sources
@@ -83,8 +83,8 @@ def _new_suites(workspace: Workspace, pattern: str) -> Report:
         names = [name for name in sources.procedures if glob_matches(pattern, name)]
     else:
         names = [name for name in (_parsed(pattern),) if name in sources.procedures]
+    broken = tuple(problem for problem in sources.problems if problem.severity == "error")
     if not names:
-        broken = tuple(problem for problem in sources.problems if problem.severity == "error")
         if broken:
             raise InvalidError(f"no procedure that reads fits {pattern}", problems=broken)
         raise NotFoundError(
@@ -92,7 +92,7 @@ def _new_suites(workspace: Workspace, pattern: str) -> Report:
         )
     catalog = read_world(workspace).catalog
     written: list[Path] = []
-    problems: list[Problem] = []
+    problems = [problem for problem in broken if "*" in pattern and _may_fit(workspace, pattern, problem.path)]
     for name in names:
         path = workspace.conformance / f"{name}.yaml"
         taken = next((source.path for source in sources.suites.values() if source.value.about == name), None)
@@ -118,6 +118,20 @@ def _new_suites(workspace: Workspace, pattern: str) -> Report:
         problems=tuple(problems),
         data={"files": [workspace.relative(path) for path in written]},
     )
+
+
+def _may_fit(workspace: Workspace, pattern: str, where: str | None) -> bool:
+    """Whether a file that does not read would hold a procedure that fits: by its path, or by the name in it."""
+    path = workspace.root / (where or "")
+    if where is None or not path.is_relative_to(workspace.procedures):
+        return False
+    if glob_matches(pattern, path.relative_to(workspace.procedures).with_suffix("").as_posix()):
+        return True
+    try:
+        document = load(workspace.read_source(path))
+    except (PawlError, Unreadable):
+        return False
+    return glob_matches(pattern, str(document.get("name")))
 
 
 def _parsed(name: str) -> Name:
