@@ -280,3 +280,10 @@ def test_in_toto_attestation_552_a_part_of_a_suite_is_no_pass(live: Shop) -> Non
         assert [case["id"] for case in predicate["pawl"]["cases"]] == cases
         assert sorted(predicate["passedTests"] + predicate["failedTests"]) == sorted(cases)
         assert (predicate["result"], predicate["pawl"]["partial"]) == ("PASSED" if serial == 1 else "FAILED", False)
+
+
+def test_langfuse_16170_a_filter_that_fits_nothing_is_named_beside_one_that_fits(shop: Shop) -> None:
+    known = shop.pawl("test", "refund-draft")["suites"][0]["cases"][0]["id"]
+    answer = shop.pawl("test", "refund-draft", "--case", known, "--case", "typo", code=1)
+    assert shop.codes(answer) == ["case-unknown"]
+    assert answer["tally"]["total"] == 1
