@@ -195,6 +195,11 @@ def test_every_code_explains_itself(code: str) -> None:
     assert ended.out.startswith(f"{code}: ")
 
 
+@pytest.mark.parametrize("written", ["SCHEMA-OPEN-OBJECT", "Schema-Open-Object", " schema-open-object "])
+def test_a_code_is_explained_however_it_is_written(written: str) -> None:
+    assert in_process("check", "--explain", written).out.startswith("schema-open-object: ")
+
+
 def test_an_unknown_code_is_no_explanation() -> None:
     ended = in_process("check", "--explain", "bump-to-small", "-o", "json")
     answer = json.loads(ended.out)

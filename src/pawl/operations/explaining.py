@@ -11,7 +11,8 @@ from pawl.operations.session import Report
 
 
 def explained(code: str) -> Report:
-    """Return everything that is known of a code; ``NotFoundError`` names those that look like it."""
+    """Return everything that is known of a code, in capitals too; ``NotFoundError`` names those that look like it."""
+    code = code.strip().casefold()
     found = explain(code)
     if found is None:
         close = get_close_matches(code, CODES, n=3)
