@@ -15,6 +15,7 @@ import click
 
 from pawl.cli.candidates import Candidates, channels, fitting, names, names_or_refs, refs, versions
 from pawl.cli.formats import FORMATS, Output, parse_output
+from pawl.cli.once import OnceCommand
 from pawl.cli.output import Lines
 from pawl.cli.shell import USAGE, Shell
 from pawl.errors import (
@@ -169,6 +170,9 @@ def _outputs(values: Iterable[str], *, several: bool) -> tuple[Output, ...]:
         raise click.UsageError("at most one -o kind goes to standard output; give the others =FILE")
     if not several and len(outputs) > 1:
         raise click.UsageError("-o is given once here")
+    files = [os.path.realpath(output.file) for output in outputs if output.file is not None]
+    if len(set(files)) < len(files):
+        raise click.UsageError("two -o kinds go to the same file, and one would be lost; give each its own")
     return outputs
 
 
@@ -213,7 +217,7 @@ def pawl_command(
                 "--no-commit", is_flag=True, help="Leave the written files uncommitted, for a pull request."
             )
             command = option(command)
-        return click.command(name.rpartition(" ")[2], help=function.__doc__)(command)
+        return click.command(name.rpartition(" ")[2], cls=OnceCommand, help=function.__doc__)(command)
 
     return decorate
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pawl._version import __version__
+from pawl.cli.once import refuse_repeated
 from pawl.cli.shell import CRASH, INTERRUPTED, USAGE, Shell
 
 if TYPE_CHECKING:
@@ -71,6 +72,10 @@ COMMANDS = MappingProxyType(
 
 class LazyGroup(click.Group):
     """A group that imports a command when it is called, and knows its line without importing it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        refuse_repeated(self, ctx, args)
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
