@@ -176,6 +176,83 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], set[tuple[str, str, str]]
 ]
 
 
+READ = {"of": "${{ steps.check.ok }}"}
+LOOKED = {"of": "${{ steps.look.ok }}"}
+GIVEN = (call("check", "pay"), {**call("pay", "paid"), "with": READ}, end("paid"))
+RENAMED: list[tuple[str, dict[str, Any], dict[str, Any], set[str]]] = [
+    (
+        "a guard",
+        flow(*PLAIN),
+        flow(call("look", "pay", of="check"), *PLAIN[1:]),
+        {"step-removed", "step-added"},
+    ),
+    (
+        "a guard that others read",
+        flow(*GIVEN),
+        flow(call("look", "pay", of="check"), {**GIVEN[1], "with": LOOKED}, GIVEN[2]),
+        {"step-removed", "step-added", "step-arguments"},
+    ),
+    (
+        "every step, each speaking of the others",
+        flow(*GIVEN),
+        flow(
+            call("look", "give", of="check"),
+            {**call("give", "given", of="pay"), "with": {"of": "${{ steps.look.ok }}"}},
+            end("given", "paid"),
+        ),
+        {"step-removed", "step-added"},
+    ),
+    (
+        "a step that comes back to itself",
+        flow(choose("check", ("a", "check"), (None, "paid")), end("paid"), budget={"max_steps": 9}),
+        flow({**choose("check", ("a", "look"), (None, "paid")), "id": "look"}, end("paid"), budget={"max_steps": 9}),
+        {"step-removed", "step-added"},
+    ),
+    (
+        "and another target with it",
+        flow(*PLAIN),
+        flow(call("look", "pay", of="log"), *PLAIN[1:]),
+        {"step-removed", "step-added", "guard-lost"},
+    ),
+    (
+        "and other arguments with it: it is not known to be the same",
+        flow(*PLAIN),
+        flow({**call("look", "pay", of="check"), "with": {"a": 1}}, *PLAIN[1:]),
+        {"step-removed", "step-added", "guard-lost"},
+    ),
+    (
+        "and a way around it with it",
+        flow(call("log", "check"), *PLAIN),
+        flow(choose("log", ("a", "pay"), (None, "look")), call("look", "pay", of="check"), *PLAIN[1:]),
+        {"step-removed", "step-added", "branch-changed", "guard-lost"},
+    ),
+    (
+        "where two could be meant",
+        flow(*PLAIN),
+        flow(
+            choose("log", ("a", "look"), (None, "seek")),
+            *(call(x, "pay", of="check") for x in ("look", "seek")),
+            *PLAIN[1:],
+        ),
+        {"step-removed", "step-added", "guard-lost"},
+    ),
+    (
+        "a step that leads where nothing was",
+        flow(*PLAIN),
+        flow(call("look", "note", of="check"), call("note", "pay", kind="prompt"), *PLAIN[1:]),
+        {"step-removed", "step-added", "guard-lost"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), [case[1:] for case in RENAMED], ids=[case[0] for case in RENAMED])
+def test_a_renamed_step_is_a_major_change_and_guards_as_before(
+    old: dict[str, Any], new: dict[str, Any], expected: set[str]
+) -> None:
+    found = compared(old, new, effects_of=effects_of)
+    assert (expected, "major") == ({change.code for change in found.changes}, found.required)
+
+
 @pytest.mark.parametrize(("old", "new", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_workflow(old: dict[str, Any], new: dict[str, Any], expected: set[tuple[str, str, str]]) -> None:
     assert expected == rows(compared(old, new, effects_of=effects_of).changes)

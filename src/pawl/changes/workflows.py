@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from pawl.changes.document_rules import Report
 from pawl.changes.every import unknown
 from pawl.changes.graphs import Graph, call_of, dominators, longest_walk, read_graph
+from pawl.changes.renames import renamed, renames
 from pawl.changes.schemas import compare_schemas
 from pawl.changes.values import ABSENT, same
 from pawl.problems import Place
@@ -129,8 +130,13 @@ def _wider(report: Report, graphs: tuple[Graph, Graph], effects: tuple[Effects, 
 
 
 def _guards(report: Report, graphs: tuple[Graph, Graph], effects: tuple[Effects, Effects]) -> bool:
-    """Report what was reached only through a step and now is reached around it; whether there was any."""
+    """Report what was reached only through a step and now is reached around it; whether there was any.
+
+    A step that only goes by another id still guards.
+    """
     old, new = graphs
+    if names := renames(old, new):
+        old = read_graph(renamed(old.spec, names))
     before, after = dominators(old), dominators(new)
     guards = frozenset(old.calls())
     found = False
