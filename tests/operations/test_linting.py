@@ -7,6 +7,7 @@ import json
 import pytest
 
 from pawl.lint.codes import CODES
+from pawl.operations.session import checked_reason
 from support import Shop, in_process, story
 
 SETTINGS = "registry/registry.yaml"
@@ -110,6 +111,38 @@ def test_a_secret_is_not_published_and_not_printed(plain_shop: Shop) -> None:
         assert ended.code == 1
         assert "prompt-secret" in ended.out
         assert SECRET not in ended.out + ended.err
+
+
+SUITE = "conformance/refund-draft.yaml"
+
+
+@pytest.mark.parametrize(
+    ("path", "where"),
+    [(SUITE, "support/refund-draft"), ("conformance/strange.yaml", "shop/unknown")],
+    ids=["about what is here", "about what is not"],
+)
+def test_a_secret_in_a_suite_is_named_and_not_printed(plain_shop: Shop, path: str, where: str) -> None:
+    case = f'{{id: one, inputs: {{order_id: A1}}, assert: [{{type: contains, value: "{SECRET}"}}]}}'
+    plain_shop.write(path, f'suite: made\nabout: {where}\nversions: ">=9.0.0"\ncases:\n  - {case}\n')
+    ended = in_process("-C", str(plain_shop.root), "check", "-o", "json")
+    found = [problem for problem in json.loads(ended.out)["problems"] if problem["code"] == "prompt-secret"]
+    assert [problem["path"] for problem in found] == [path], ended.out
+    assert SECRET not in ended.out
+    settings(plain_shop, f"  ignores: [{{code: prompt-secret, files: {path}, reason: made up}}]\n")
+    ended = in_process("-C", str(plain_shop.root), "check", "-o", "json")
+    assert "prompt-secret" not in [problem["code"] for problem in json.loads(ended.out)["problems"]]
+
+
+@pytest.mark.parametrize("reason", [f"rotate {SECRET}", f"line\nthe key {SECRET}", 'db_password = "tR7-kq92vLx4"'])
+def test_a_reason_holds_no_secret(plain_shop: Shop, reason: str) -> None:
+    answer = plain_shop.pawl("remove", "a/b", "--channel", "staging", "--reason", reason, code=2)
+    assert plain_shop.codes(answer) == ["reason-secret"]
+    assert not (plain_shop.root / "releases").exists()
+
+
+@pytest.mark.parametrize("reason", ["rotate the password", "key: see ticket OPS-12", "token={{ token }} is gone"])
+def test_a_reason_may_speak_of_secrets(reason: str) -> None:
+    assert checked_reason(reason) == reason
 
 
 def test_tools_of_one_name_in_one_closure(plain_shop: Shop) -> None:

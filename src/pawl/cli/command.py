@@ -15,7 +15,7 @@ import click
 
 from pawl.cli.candidates import Candidates, channels, fitting, names, names_or_refs, refs, versions
 from pawl.cli.formats import FORMATS, Output, parse_output
-from pawl.cli.once import OnceCommand
+from pawl.cli.once import CodedUsageError, OnceCommand
 from pawl.cli.output import Lines
 from pawl.cli.shell import USAGE, Shell
 from pawl.errors import (
@@ -143,7 +143,7 @@ def checked(value: str) -> str:
     try:
         return checked_reason(value)
     except UsageError as error:
-        raise click.UsageError(error.message) from None
+        raise CodedUsageError(error.message, error.problems[0].code) from None
 
 
 def output_option(*, several: bool = False) -> Callable[[Decorated], Decorated]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pawl._version import __version__
-from pawl.cli.once import refuse_repeated
+from pawl.cli.once import CodedUsageError, refuse_repeated
 from pawl.cli.shell import CRASH, INTERRUPTED, USAGE, Shell
 
 if TYPE_CHECKING:
@@ -160,9 +160,10 @@ def run(arguments: Sequence[str] | None = None) -> None:
 
 def _usage(error: click.ClickException, words: Sequence[str]) -> None:
     context = getattr(error, "ctx", None)
+    code = error.code if isinstance(error, CodedUsageError) else "usage"
     usage = f"{context.get_usage()}\n" if context is not None else ""
     help_text = f"\nTry: {context.command_path} --help" if context is not None else ""
-    _stop(f"{usage}pawl: {error.format_message()}{help_text}", USAGE, words, "usage", message=error.format_message())
+    _stop(f"{usage}pawl: {error.format_message()}{help_text}", USAGE, words, code, message=error.format_message())
 
 
 def _stop(text: str, code: int, words: Sequence[str], problem: str, *, message: str | None = None) -> None:

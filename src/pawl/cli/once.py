@@ -5,6 +5,14 @@ from __future__ import annotations
 import click
 
 
+class CodedUsageError(click.UsageError):
+    """A wrong use with a code of its own, which the JSON says."""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 class OnceCommand(click.Command):
     """A command whose options with one value are given at most once; those that take several say so."""
 

@@ -105,7 +105,7 @@ tool-output-closed | a closed outputSchema: a new field will be a major change
 prompt-placeholder-unknown | what looks like an input and is none, or is not read so (warning)
 prompt-input-unused | an input that no message uses (warning)
 prompt-role-order | a system message after others (warning)
-prompt-secret | a text seems to hold a secret (error)
+prompt-secret | a text of a procedure or of a suite seems to hold a secret (error)
 prompt-blank-part | a message of blanks only (error)
 prompt-trailing-space | the last message is the assistant's and ends in white space (error)
 prompt-trailing-blank | lines that end in blanks (warning)
@@ -165,8 +165,8 @@ version-not-higher | a pre-release of a version that is published already (1)
 name-unknown, version-unknown | never published (1)
 code-unknown | `check --explain` of a code that is none (1)
 version-missing, name-twice, to-and-ref, part-or-version, names-differ, base-and-names, output-inside, reason-missing,
-  reason-bad, end-past, end-late, glob-bad, spares-bad, waiver-owner, review-missing, waiver-of-what, versions-bad,
-  action-bad, usage | the command's words (2)
+  reason-bad, reason-secret, end-past, end-late, glob-bad, spares-bad, waiver-owner, review-missing, waiver-of-what,
+  versions-bad, action-bad, usage | the command's words (2)
 no-workspace | no registry/registry.yaml here or above (1)
 not-pinned, never-live | not on the channel, or never was (1)
 policy-adopted, closure-complete, calls-fit, rule-passed, rule-not-applicable | these checks hold

@@ -35,8 +35,15 @@ _VALUE_WORDS = frozenset({"default", "const", "example", "examples", "enum", "va
 _NO_NAMES = frozenset({"description", "title", "summary", "changes", "message", "content", "$comment"})
 
 
-def secret_faults(document: Mapping[str, Any]) -> Iterator[Fault]:
-    """Yield a fault for each secret in a document, at most ``MAX_FOUND``."""
+def seems_secret(text: str) -> bool:
+    """Return whether a text on its own seems to hold a secret."""
+    return next(_found(text), None) is not None
+
+
+def secret_faults(
+    document: Mapping[str, Any], *, because: str = "what is published cannot be taken back"
+) -> Iterator[Fault]:
+    """Yield a fault for each secret in a document, at most ``MAX_FOUND``; ``because`` ends its sentence."""
     left = MAX_FOUND
     texts = list(_texts(document))
     together = "\n".join(text for _, text in texts)
@@ -45,7 +52,7 @@ def secret_faults(document: Mapping[str, Any]) -> Iterator[Fault]:
         found = _found(text) if marked and len(text) >= SHORTEST else ()
         for kind, line in dict.fromkeys((*found, *_named(at, text))):
             where = f" in its line {line}" if "\n" in text else ""
-            message = f"this text seems to hold a secret{where}: {kind}; what is published cannot be taken back"
+            message = f"this text seems to hold a secret{where}: {kind}; {because}"
             hint = "take it out and replace the key where it was issued; pass secrets at run time"
             yield Fault(code="prompt-secret", message=message, at=at, hint=hint)
             left -= 1

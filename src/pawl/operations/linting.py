@@ -15,6 +15,7 @@ from pawl.io.locating import problems_of
 from pawl.lint.check import lint_closure, lint_procedure
 from pawl.lint.ignores import Ignored, apply_ignores
 from pawl.lint.prompts import rendered_faults
+from pawl.lint.secrets import secret_faults
 from pawl.operations.sources import Source, Sources
 from pawl.operations.testing import Run
 from pawl.problems import Fault, Problem
@@ -23,6 +24,7 @@ from pawl.procedures.render import render
 from pawl.registry.closure import closure_of
 from pawl.workspace import Workspace
 
+_KEPT_BY_GIT = "what is committed stays in the history"
 MAX_RENDERED = 200
 """Cases of one suite that are rendered to be looked at."""
 
@@ -38,13 +40,18 @@ class Linted:
 def lint(
     workspace: Workspace, sources: Sources, names: frozenset[Name], roots: Iterable[Name], runs: Iterable[Run]
 ) -> Linted:
-    """Return what is found in ``names``, in the closures of ``roots``, and in the messages of ``runs``."""
+    """Return what is found in ``names`` and their suites, in closures of ``roots`` and in messages of ``runs``.
+
+    Where all names are linted, so are the suites about what is not here.
+    """
     found: dict[Problem, None] = {}
     for name in sorted(names):
         source = sources.procedures[name]
         found.update(dict.fromkeys(source.problems(*lint_procedure(source.value, sources.settings.lint))))
+    roots = frozenset(roots)
     found.update(dict.fromkeys(_together(sources, roots)))
     found.update(dict.fromkeys(_rendered(sources, runs)))
+    found.update(dict.fromkeys(_secrets(sources, names, roots)))
     applied = apply_ignores(found, sources.settings.lint.ignores)
     unused: tuple[Problem, ...] = ()
     if names == sources.procedures.keys() and applied.unused:
@@ -72,6 +79,14 @@ def _together(sources: Sources, roots: Iterable[Name]) -> Iterator[Problem]:
         members = (here[member.name] for member in closure_of(root, here).members)
         for name, fault in lint_closure(members, sources.settings.lint):
             yield from sources.procedures[name].problems(fault)
+
+
+def _secrets(sources: Sources, names: frozenset[Name], roots: frozenset[Name]) -> Iterator[Problem]:
+    """Secrets in suites, which are as public as procedures: they stand in the same repository."""
+    everything = names == sources.procedures.keys()
+    for _, source in sorted(sources.suites.items()):
+        if everything or source.value.about in names | roots:
+            yield from source.problems(*secret_faults(source.value.document, because=_KEPT_BY_GIT))
 
 
 def _rendered(sources: Sources, runs: Iterable[Run]) -> Iterator[Problem]:

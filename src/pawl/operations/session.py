@@ -60,14 +60,27 @@ MAX_REASON = 2_000
 
 
 def checked_reason(reason: str) -> str:
-    """Return a reason without surrounding blanks, or raise ``UsageError`` for one that says nothing or too much."""
+    """Return a reason without blanks around it, or raise ``UsageError`` where it says nothing, too much or a secret."""
     text = reason.strip()
     if not text:
         raise UsageError("a reason is needed: it is what the history will say", code="reason-missing")
     if len(text) > MAX_REASON or any((ord(char) < 32 and char not in "\n\t") or _is_half(char) for char in text):
         message = f"a reason is UTF-8 of at most {MAX_REASON} characters without control characters"
         raise UsageError(message, code="reason-bad")
+    if _holds_secret(text):
+        message = "the reason seems to hold a secret, and the history keeps it for ever"
+        raise UsageError(message, code="reason-secret", hint="say why without it, and replace it where it was issued")
     return text
+
+
+def _holds_secret(text: str) -> bool:
+    from pawl.lint.secret_formats import may_hold_secret  # noqa: PLC0415 - only what writes has a reason
+
+    if not may_hold_secret(text, text.casefold()):
+        return False
+    from pawl.lint.secrets import seems_secret  # noqa: PLC0415 - slow, and few texts have a mark of a secret
+
+    return seems_secret(text)
 
 
 def _is_half(char: str) -> bool:
