@@ -222,6 +222,7 @@ unchanged | it holds already, nothing was written (note)
 conflict, locked | somebody else moved the state, or writes now; nothing was written (5)
 wrong-branch | journals are written on another branch (2)
 not-committed | recorded, and Git could not commit it; the next writing command does (warning)
+detached-head | recorded and committed where no branch holds it; `git switch -c NAME` keeps it (warning)
 not-finished | recorded, and not all that follows from the record could be written; the next writing command mends it
   (warning)
 not-a-prompt, wrong-kind | another kind of procedure than was asked for (1)

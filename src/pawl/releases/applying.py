@@ -179,7 +179,16 @@ def _commit(workspace: Workspace, repository: git.Repository, files: Sequence[Pa
         hint = "the next writing command commits it; or commit the listed files yourself"
         problem = Problem(code="not-committed", severity="warning", message=message, hint=hint)
         return Applied(files=written, commit=None, problems=(problem,))
-    return Applied(files=written, commit=commit)
+    return Applied(files=written, commit=commit, problems=_detached(repository, commit))
+
+
+def _detached(repository: git.Repository, commit: str) -> tuple[Problem, ...]:
+    """Warn where no branch holds the commit: the next checkout of another one leaves it behind."""
+    if repository.branch() is not None:
+        return ()
+    message = f"HEAD is detached: no branch holds the commit {commit[:12]}, which is lost once another is checked out"
+    hint = "git switch -c NAME keeps it"
+    return (Problem(code="detached-head", severity="warning", message=message, hint=hint),)
 
 
 def _commit_with_patience(repository: git.Repository, paths: Sequence[Path], message: str) -> str:
