@@ -6,9 +6,13 @@ error becomes is decided in one table in ``cli/``.
 
 from __future__ import annotations
 
+import re
+from json import JSONDecodeError
 from typing import ClassVar
 
 from pawl.problems import Fault, Problem
+
+_MARKER = re.compile(r"(<{7}|>{7}|={7}|\|{7})(\s|\Z)")
 
 
 class PawlError(Exception):
@@ -88,8 +92,18 @@ def why_unreadable(error: Exception) -> str:
             return "it is nested deeper than anything that was stored"
         case TypeError() | AttributeError():
             return "it has another shape than what was stored"
+        case JSONDecodeError():
+            return _why_no_json(error)
         case _:
-            return str(error)
+            return "it is no UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
+
+
+def _why_no_json(error: JSONDecodeError) -> str:
+    """Say where; a merge that was not finished is what most often leaves such a file behind."""
+    marked = next((at for at, line in enumerate(error.doc.split("\n"), 1) if _MARKER.match(line)), None)
+    if marked is not None:
+        return f"line {marked} is a conflict marker of Git's"
+    return f"it is no JSON: line {error.lineno}, column {error.colno}"
 
 
 class Faulty(Exception):  # noqa: N818 - it never leaves the library: edges turn it into InvalidError with file and line

@@ -27,6 +27,8 @@ from pawl.registry.signatures import claims, only_verified, signature_of, signed
 
 MARKER = "registry/registry.yaml"
 MAX_SOURCE_BYTES = 256 * 1024
+MAX_DOCUMENT_BYTES = 16 * MAX_SOURCE_BYTES
+"""Of a document in its canonical form, in which a character of a source can take six."""
 MAX_SOURCES = 200_000
 _DIGITS = 6
 _KEPT = ("procedures", "conformance", "registry", "releases", ".pawl", ".git")
@@ -88,7 +90,8 @@ class Workspace:
             raise InvalidError(message, code="path-outside", hint="move it away; pawl makes the folder")
         if not ignore.exists():
             self.private.mkdir(parents=True, exist_ok=True)
-            ignore.write_text("*\n", encoding="utf-8")
+            with suppress(FileExistsError), ignore.open("x", encoding="utf-8") as file:  # not through a link
+                file.write("*\n")
         return self.private
 
     def to_write(self, path: Path) -> Path:
@@ -319,8 +322,8 @@ class Workspace:
 
     def _cached(self, digest: Digest) -> Any:
         try:
-            data = self._cache_file(digest).read_bytes()
-        except OSError:
+            data = read_bounded(self._cache_file(digest), limit=MAX_DOCUMENT_BYTES)
+        except PawlError:
             return None
         return json.loads(data) if sha256(data) == digest else None
 

@@ -9,7 +9,7 @@ from pawl.conformance.starter import starter_suite
 from pawl.errors import ConflictError, Faulty, InvalidError, NotFoundError, PawlError, UsageError
 from pawl.ids import Name, parse_name
 from pawl.io.dump import yaml_bytes
-from pawl.io.files import create
+from pawl.io.files import create, read_bounded
 from pawl.io.strict_yaml import Unreadable, load
 from pawl.operations.requirements import required
 from pawl.operations.session import Report
@@ -20,7 +20,7 @@ from pawl.policy.starter import DEFAULT_POLICY_TEXT, policy_starter
 from pawl.problems import Problem
 from pawl.procedures.kinds import KINDS, starter
 from pawl.procedures.read import read_procedure
-from pawl.workspace import Workspace
+from pawl.workspace import MAX_SOURCE_BYTES, Workspace
 
 REGISTRY = """format: 1
 channels:
@@ -58,7 +58,8 @@ def init(folder: Path) -> Report:
         _new(workspace.to_write(path), data) for path, data in files.items() if not path.exists()
     ]
     written += [
-        _lines(workspace.root / name, text) for name, text in ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORE))
+        _lines(workspace.to_write(workspace.root / name), text)
+        for name, text in ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORE))
     ]
     done = [workspace.relative(path) for path in written if path is not None]
     return Report(status="done", data={"root": str(workspace.root), "files": done})
@@ -159,12 +160,12 @@ def _new(path: Path, data: bytes) -> Path:
 
 def _lines(path: Path, text: str) -> Path | None:
     """Add the lines of ``text`` that a file lacks."""
-    present = path.read_text(encoding="utf-8") if path.exists() else ""
+    present = read_bounded(path, limit=MAX_SOURCE_BYTES).decode("utf-8", "surrogateescape") if path.exists() else ""
     lacking = [line for line in text.splitlines() if line not in present.splitlines()]
     if not lacking:
         return None
     start = present if not present or present.endswith("\n") else present + "\n"
-    path.write_text(start + "\n".join(lacking) + "\n", encoding="utf-8")
+    path.write_text(start + "\n".join(lacking) + "\n", encoding="utf-8", errors="surrogateescape")
     return path
 
 

@@ -23,8 +23,9 @@ from pawl.conformance.evidence import (
 from pawl.conformance.outcomes import SuiteResult
 from pawl.conformance.run import run_suite, runner_digest_for
 from pawl.conformance.suites import Suite
-from pawl.errors import IntegrityError
+from pawl.errors import IntegrityError, PawlError
 from pawl.ids import Digest, Name
+from pawl.io.files import read_bounded
 from pawl.operations.session import Session
 from pawl.operations.situations import situation_for
 from pawl.operations.sources import Sources
@@ -36,6 +37,7 @@ from pawl.problems import Problem
 from pawl.procedures.procedure import Procedure
 from pawl.registry.channels import ChannelState, Pin
 from pawl.registry.closure import Closure, closure_of
+from pawl.registry.journal import MAX_RECORD_BYTES
 from pawl.releases.planning import NewEvidence
 from pawl.workspace import Workspace
 
@@ -256,8 +258,8 @@ class _Gathering:
     def _check_stored(self, entry: EvidenceEntry) -> None:
         path = self.session.workspace.evidence / entry.file
         try:
-            found = sha256(path.read_bytes())
-        except OSError:
+            found = sha256(read_bounded(path, limit=MAX_RECORD_BYTES))
+        except PawlError:
             found = None
         if found != entry.digest:
             where = self.session.workspace.relative(path)

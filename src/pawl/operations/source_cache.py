@@ -25,7 +25,7 @@ from pawl.conformance.suites import Suite, suite_of
 from pawl.errors import PawlError
 from pawl.ids import Digest
 from pawl.io import git
-from pawl.io.files import replace
+from pawl.io.files import read_bounded, replace
 from pawl.procedures.procedure import Procedure
 from pawl.procedures.read import procedure_of
 from pawl.workspace import Workspace
@@ -87,12 +87,11 @@ def open_cache(workspace: Workspace) -> SourceCache:
     if workspace.private.is_symlink() or path.is_symlink() or _is_brought_along(workspace):
         return SourceCache(path=None)
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError:
+        data = read_bounded(path, limit=MAX_BYTES)
+    except PawlError:  # gone, too large, or a pipe; it is written anew where a file can be
         return SourceCache(path=path)
     head, *lines = data.split(b"\n")
-    if head + b"\n" != _head() or len(data) > MAX_BYTES:
+    if head + b"\n" != _head():
         return SourceCache(path=path)
     # a line that was cut off, by a stop or a full disk, has no checksum that fits
     return SourceCache(

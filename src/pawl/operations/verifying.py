@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from pawl.canonical import record_bytes, sha256
 from pawl.errors import PawlError
 from pawl.ids import REGISTRY_JOURNAL, Channel
+from pawl.io.files import read_bounded
 from pawl.operations.session import Report, Session
 from pawl.operations.signed import signature_problems
 from pawl.policy.sources import rules_from
@@ -17,7 +18,8 @@ from pawl.problems import Problem
 from pawl.registry.anchors import check_anchor
 from pawl.registry.catalog import Catalog, fold_registry
 from pawl.registry.channels import ChannelState, fold_channel, projection
-from pawl.registry.journal import Record
+from pawl.registry.channels_projection import MEND, why_no_json
+from pawl.registry.journal import MAX_RECORD_BYTES, Record
 from pawl.workspace import Workspace
 
 Value = TypeVar("Value")
@@ -113,8 +115,8 @@ def _projection(check: _Verification, channel: Channel, records: tuple[Record, .
         note = f"{where} is missing; the next release on {channel} writes it again"
         check.problems.append(Problem(code="projection-missing", severity="warning", message=note, path=where))
         return
-    data = path.read_bytes()
-    if data == record_bytes(projection(state)):
+    data = check.attempt(lambda: read_bounded(path, limit=MAX_RECORD_BYTES, root=check.workspace.root))
+    if data is None or data == record_bytes(projection(state)):
         return
     behind = records[:-1]
     if behind and data == record_bytes(projection(fold_channel(channel, behind))):
@@ -125,20 +127,18 @@ def _projection(check: _Verification, channel: Channel, records: tuple[Record, .
         message = f"{where} is there and releases/{channel}/ holds no record: the journal was removed"
     else:
         message = f"{where} is not what the {len(records)} records of releases/{channel}/ lead to"
-    check.error(
-        "projection-damaged",
-        message,
-        where,
-        "restore releases/ and registry/channels/ from Git; if only the projection was edited, delete it",
-    )
+        if why := why_no_json(data):
+            message += f": {why}"
+    hint = MEND if records else f"restore releases/{channel}/ from Git"
+    check.error("projection-damaged", message, where, hint)
 
 
 def _statement(check: _Verification, record: Record, row: dict[str, Any]) -> None:
     path = check.workspace.evidence / row["file"]
     where = check.workspace.relative(path)
     try:
-        found = sha256(path.read_bytes())
-    except OSError:
+        found = sha256(read_bounded(path, limit=MAX_RECORD_BYTES, root=check.workspace.root))
+    except PawlError:
         check.error("evidence-missing-file", f"{where}, stored by record {record.serial}, is gone", where)
         return
     if found != row["digest"]:

@@ -18,6 +18,9 @@ from pawl.registry.channels_grants import read_approval, read_freeze, read_waive
 from pawl.registry.channels_state import ChannelState, Halt, Pin, Rejection
 from pawl.registry.journal import FORMAT, Head, Record
 
+MEND = "the file is only a copy of the journal: delete it, and the next release writes it again"
+"""What to do about a projection that is not what its journal says."""
+
 
 def state_digest(state: ChannelState) -> Digest:
     """Return the digest of the state: SHA-256 over the compact JSON of its parts with sorted keys.
@@ -71,12 +74,20 @@ def read_projection(data: bytes, channel: Channel, newest: Record) -> ChannelSta
             raise ValueError(f"record {newest.serial} of the journal does not vouch for it")  # noqa: TRY301
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         message = f"registry/channels/{channel}.json is not what the journal of {channel} says: {why_unreadable(error)}"
-        hint = "the file is only a copy of the journal: delete it, and the next command writes it again"
         problem = Problem(
-            code="projection-damaged", message=message, hint=hint, path=f"registry/channels/{channel}.json"
+            code="projection-damaged", message=message, hint=MEND, path=f"registry/channels/{channel}.json"
         )
         raise IntegrityError(message, problems=(problem,)) from error
     return state
+
+
+def why_no_json(data: bytes) -> str | None:
+    """Return why a projection cannot even be parsed, or None where it can."""
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError) as error:
+        return why_unreadable(error)
+    return None
 
 
 def _state_fields(state: ChannelState) -> dict[str, Any]:

@@ -18,10 +18,10 @@ from pawl.canonical import record_bytes
 from pawl.errors import ConflictError, PawlError, UsageError
 from pawl.ids import REGISTRY_JOURNAL, Channel, parse_ref
 from pawl.io import git
-from pawl.io.files import Lock, create, replace, sweep
+from pawl.io.files import Lock, create, read_bounded, replace, sweep
 from pawl.problems import Problem
 from pawl.registry.channels import projection
-from pawl.registry.journal import EMPTY, Record
+from pawl.registry.journal import EMPTY, MAX_RECORD_BYTES, Record
 from pawl.releases.plans import AppendRecord, FreezeVersion, Plan, Step, StoreEvidence, WriteProjection
 from pawl.workspace import Workspace
 
@@ -90,8 +90,9 @@ def _recorded(workspace: Workspace, plan: Plan) -> bool:
     if record is None:
         return False
     try:
-        return workspace.record_file(record.journal, record.serial).read_bytes() == record.data
-    except OSError:
+        path = workspace.record_file(record.journal, record.serial)
+        return read_bounded(path, limit=MAX_RECORD_BYTES) == record.data
+    except PawlError:
         return False
 
 
@@ -121,6 +122,8 @@ def _ends_with_serial(path: Path, serial: int) -> bool:
     """Whether a projection is that of a serial: its keys are sorted, so the serial stands at its end."""
     end = f'  "serial": {serial}\n}}\n'.encode()
     try:
+        if not path.is_file():  # a pipe would be waited for
+            return False
         with path.open("rb") as file:
             file.seek(-len(end), os.SEEK_END)
             return file.read() == end

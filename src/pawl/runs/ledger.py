@@ -136,6 +136,8 @@ class Ledger:
         self._lock = threading.RLock()
         with reported(path):
             path.parent.mkdir(parents=True, exist_ok=True)
+            if path.exists() and not path.is_file():
+                raise InvalidError(f"{path} is no regular file, so it is no ledger", code="ledger-unusable")
             # one lock of our own around every statement, so that a run can be used from a pool of threads
             self._connection = sqlite3.connect(
                 path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
