@@ -9,6 +9,7 @@ import click
 
 from pawl.cli.command import CHANNEL, no_code_option, pawl_command
 from pawl.cli.output import table
+from pawl.cli.targets import with_refs
 from pawl.ids import Channel
 from pawl.operations.auditing import audit
 from pawl.operations.session import Report, Session
@@ -17,7 +18,11 @@ from pawl.operations.session import Report, Session
 def lines(data: Mapping[str, Any]) -> Iterator[str]:
     for row in data.get("channels", []):
         yield f"{row['channel']}: serial {row['serial']}, policy {row['policy']}, {row['pins']} pins"
-        ways = [(name, ", ".join(versions) or "none") for name, versions in row["ways_back"].items()]
+        along = {(item["name"], item["version"]): item["with"] for item in row["together"]}
+        ways = [
+            (name, ", ".join(with_refs(version, along.get((name, version), ())) for version in versions) or "none")
+            for name, versions in row["ways_back"].items()
+        ]
         yield from table(("name", "could go back to"), ways)
         overridden = [
             (item["ref"], item["rule"], item["waiver"], item["since"] or "kept since it is live")

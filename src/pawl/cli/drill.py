@@ -10,7 +10,7 @@ import click
 
 from pawl.cli.command import CHANNEL, NAME, checked, dry_run_option, no_code_option, pawl_command
 from pawl.cli.output import table
-from pawl.cli.targets import why_not
+from pawl.cli.targets import why_not, with_refs
 from pawl.ids import Channel, Name
 from pawl.operations.drilling import LAST, REASON, DrillOptions, drill
 from pawl.operations.session import Report, Session
@@ -21,7 +21,7 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
     if "pins" not in data:
         return
     rows = [
-        (pin["name"], pin["pinned"], target["version"], "yes" if target["allowed"] else "no", why_not(target))
+        (pin["name"], pin["pinned"], with_refs(target["version"], target["with"]), *_said(target))
         for pin in data["pins"]
         for target in pin["targets"]
     ]
@@ -30,6 +30,10 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
     yield f"drilled {len(rows)} ways back {where}, suites run: {data['suites_run']}"
     if data.get("serial"):
         yield f"serial {data['serial']} on {data['channel']}"
+
+
+def _said(target: Mapping[str, Any]) -> tuple[str, str]:
+    return "yes" if target["allowed"] else "no", why_not(target)
 
 
 def _length(_: click.Context, __: click.Parameter, value: str | None) -> timedelta:

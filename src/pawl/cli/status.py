@@ -9,7 +9,7 @@ import click
 
 from pawl.cli.command import CHANNEL, pawl_command
 from pawl.cli.output import table
-from pawl.cli.targets import evidence_age
+from pawl.cli.targets import evidence_age, with_refs
 from pawl.ids import Channel
 from pawl.operations.session import Report, Session
 from pawl.operations.status import status
@@ -54,9 +54,9 @@ def _ways(pin: Mapping[str, Any]) -> str:
     found = []
     for row in pin["ways_back"]:
         if row["verdict"] == "unknown":
-            found.append(f"{row['version']}?")
+            found.append(f"{with_refs(row['version'], row['with'])}?")
         elif row["allowed"]:
-            found.append(f"{row['version']} ({evidence_age(row)})")
+            found.append(f"{with_refs(row['version'], row['with'])} ({evidence_age(row)})")
     more = f" and {pin['more_targets']} more to ask" if pin["more_targets"] else ""
     return (", ".join(found) or "none") + more
 

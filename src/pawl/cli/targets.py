@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -19,11 +19,18 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         return
     yield f"{data['name']} on {data['channel']}: {data['pinned'] or 'not pinned'} (serial {data['serial']})"
     rows = [
-        (row["version"], "yes" if row["allowed"] else "no", evidence_age(row), why_not(row)) for row in data["targets"]
+        (with_refs(row["version"], row["with"]), "yes" if row["allowed"] else "no", evidence_age(row), why_not(row))
+        for row in data["targets"]
     ]
     yield from table(("version", "allowed", "evidence", "why not"), rows)
+    yield from (row["command"] for row in data["targets"] if row["allowed"] and row["with"])
     if not rows:
         yield "there is no earlier version to go back to"
+
+
+def with_refs(version: str, refs: Sequence[str]) -> str:
+    """Return a version with what moves along with it."""
+    return f"{version} with {' and '.join(refs)}" if refs else version
 
 
 def evidence_age(row: Mapping[str, Any]) -> str:

@@ -7,12 +7,12 @@ from typing import Any
 
 from pawl.errors import IntegrityError
 from pawl.ids import Channel, Name
-from pawl.operations.judging import read_affected
+from pawl.operations.judging import Suites, read_affected
 from pawl.operations.session import Report, Session
 from pawl.operations.situations import situation_for
 from pawl.operations.sources import Sources, read_sources
 from pawl.operations.standing import override_problems, overrides, standing_waivers, waiver_problems
-from pawl.operations.targets import find_targets
+from pawl.operations.targets import Sets, Target, find_targets
 from pawl.operations.world import World, read_world
 from pawl.policy.evaluator import evaluate
 from pawl.policy.rules import Rule
@@ -66,6 +66,7 @@ def _audit_channel(
         "pins": len(state.pins),
         "findings": [],
         "ways_back": {},
+        "together": [],
         "waivers": [],
         "overridden": [],
     }
@@ -94,7 +95,8 @@ def _audit_channel(
     codes += [REFUSED if finding.exit_code != WITHHELD else WITHHELD for finding in verdict.failures]
     for name in sorted(state.pins):
         ways = _ways_back(session, world, sources, state, name)
-        row["ways_back"][name] = ways
+        row["ways_back"][name] = [target.pin.version for target in ways]
+        row["together"] += [_together(target, state) for target in ways if target.together]
         wanted = require_way_back or 1
         if len(ways) < wanted:
             problems.append(_no_way(state, name, ways, require_way_back))
@@ -115,13 +117,18 @@ def _exceptions(
     return [*waiver_problems(state, waivers, review=False), *override_problems(state, untold)]
 
 
-def _ways_back(session: Session, world: World, sources: Sources, state: ChannelState, name: Name) -> list[str]:
-    found = find_targets(session, world, sources, state, name)
-    return [target.pin.version for target in found if target.verdict.allowed]
+def _ways_back(session: Session, world: World, sources: Sources, state: ChannelState, name: Name) -> list[Target]:
+    found = find_targets(session, world, sources, state, name, Suites(made={}), Sets())
+    return [target for target in found if target.verdict.allowed]
 
 
-def _no_way(state: ChannelState, name: Name, ways: list[str], required: int | None) -> Problem:
-    there = f"only {', '.join(ways)}" if ways else "no earlier version"
+def _together(target: Target, state: ChannelState) -> dict[str, Any]:
+    command = target.command(state.channel)
+    return {"name": target.pin.name, "version": target.pin.version, "with": target.refs, "command": command}
+
+
+def _no_way(state: ChannelState, name: Name, ways: list[Target], required: int | None) -> Problem:
+    there = f"only {', '.join(target.words for target in ways)}" if ways else "no earlier version"
     return Problem(
         code="no-way-back",
         severity="error" if required else "warning",

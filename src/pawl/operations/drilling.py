@@ -18,7 +18,7 @@ from pawl.ids import Channel, Name
 from pawl.operations.judging import Suites
 from pawl.operations.session import Report, Session
 from pawl.operations.sources import read_suites
-from pawl.operations.targets import Target, find_targets, target_row
+from pawl.operations.targets import Sets, Target, find_targets, target_row
 from pawl.operations.world import World, read_world
 from pawl.policy.verdict import FINDINGS, INTEGRITY
 from pawl.problems import Problem
@@ -69,7 +69,7 @@ def drill(session: Session, channel: Channel, names: Sequence[Name], options: Dr
     for number, name in enumerate(sorted(set(names)) or sorted(state.pins)):
         # one record holds the evidence for several closures of one version: the mark keeps their files apart
         suites = Suites(since=since, mark=f"-{number}")
-        found = find_targets(session, world, sources, state, name, suites)
+        found = find_targets(session, world, sources, state, name, suites, Sets())
         drilled.append(_Drilled(name=name, targets=tuple(islice(found, options.last))))
     if not any(pin.targets for pin in drilled):
         return _nothing(world, state, drilled, options)
@@ -121,6 +121,7 @@ def _recorded(target: Target) -> dict[str, Any]:
         "version": target.pin.version,
         "digest": target.pin.digest,
         "allowed": target.verdict.allowed,
+        **({"with": target.refs} if target.together else {}),
         "exit_code": target.verdict.exit_code,
         "why": [finding.message for finding in target.verdict.failures],
     }
@@ -148,7 +149,7 @@ def _data(world: World, state: ChannelState, drilled: Sequence[_Drilled], option
             {
                 "name": pin.name,
                 "pinned": state.pins[pin.name].version,
-                "targets": [target_row(target) for target in pin.targets],
+                "targets": [target_row(target, state.channel) for target in pin.targets],
                 "more": len(state.earlier(pin.name)) - len(pin.targets),
             }
             for pin in drilled

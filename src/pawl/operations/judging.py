@@ -59,6 +59,8 @@ class Suites:
     """What was finished then or before is run again."""
     mark: str = ""
     """What tells the files of several judgements under one record apart."""
+    made: dict[Key, SuiteResult] | None = None
+    """What was run already; with it, no suite is run twice on one closure."""
 
 
 DEFAULT_SUITES = Suites()
@@ -245,9 +247,14 @@ class _Gathering:
         if not self.suites.run:
             return SuiteEvidence(suite=suite.name, cases=len(suite.cases), outcome=None, reason=_NOT_RUN), ()
         required = {member.name: self.procedures[member.digest] for member in closure.members}
-        result = run_suite(suite, procedure, code=self.session.run_code, root=root, python_path=paths, closure=required)
-        made = new_evidence(result, suite, key, closure, self.session, self.release)
-        return _evidence(suite, result.outcome, _why(result), self.session.at), (made,)
+        made = self.suites.made if self.suites.made is not None else {}
+        result = made.get(key)
+        if result is None:
+            code = self.session.run_code
+            result = run_suite(suite, procedure, code=code, root=root, python_path=paths, closure=required)
+            made[key] = result
+        new = new_evidence(result, suite, key, closure, self.session, self.release)
+        return _evidence(suite, result.outcome, _why(result), self.session.at), (new,)
 
     def _lapsed(self, entry: EvidenceEntry, oldest: datetime | None) -> bool:
         since = self.suites.since

@@ -8,21 +8,21 @@ from typing import Any
 
 from pawl.errors import ConflictError, NotFoundError, UsageError
 from pawl.ids import Channel, Name, Ref, Version
-from pawl.operations.judging import Judgement, judge
+from pawl.operations.judging import Judgement, Suites, judge
 from pawl.operations.remedies import Refused, remedies, remedy_without_target
 from pawl.operations.session import Report, Session, Status
+from pawl.operations.sets import conflict_findings, reason_notes, set_with
 from pawl.operations.situations import situation_for
 from pawl.operations.sources import Sources, read_suites
-from pawl.operations.targets import Target, find_targets
+from pawl.operations.targets import Sets, Target, find_targets, is_refused_by_closure
 from pawl.operations.world import World, read_world
 from pawl.policy.situation import Situation
 from pawl.policy.verdict import REFUSED, Action, Finding, Verdict
 from pawl.problems import Problem
-from pawl.registry.channels import ChannelState, Pin, empty_channel
+from pawl.registry.channels import ChannelState, Pin
 from pawl.releases.applying import Applied, apply
-from pawl.releases.choosing import Proposal, complete, unmet_after
+from pawl.releases.choosing import Proposal, unmet_after
 from pawl.releases.explaining import Conflict
-from pawl.releases.offers import live_before, published
 from pawl.releases.planning import NewEvidence, pin_of, plan_moves, plan_refusal
 from pawl.releases.plans import Plan
 from pawl.releases.ways_on import Remedy
@@ -50,6 +50,8 @@ class _Release:
     action: Action
     options: Options
     asked: Sequence[str]
+    suites: Suites
+    """What suites came to so far: none is run twice for one release."""
 
 
 def promote(session: Session, refs: Sequence[Ref], channel: Channel, options: Options) -> Report:
@@ -119,7 +121,14 @@ def _begin(session: Session, channel: Channel, action: Action, options: Options,
     state = world.channel(channel)
     sources = read_suites(session.workspace)
     return _Release(
-        session=session, world=world, sources=sources, state=state, action=action, options=options, asked=asked
+        session=session,
+        world=world,
+        sources=sources,
+        state=state,
+        action=action,
+        options=options,
+        asked=asked,
+        suites=Suites(made={}),
     )
 
 
@@ -153,7 +162,13 @@ def _carry_through(release: _Release, wanted: Moves, notes: Sequence[Problem] = 
 
 def _judge(release: _Release, moves: Moves) -> Judgement:
     return judge(
-        release.session, release.world, release.sources, action=release.action, state=release.state, moves=moves
+        release.session,
+        release.world,
+        release.sources,
+        action=release.action,
+        state=release.state,
+        moves=moves,
+        suites=release.suites,
     )
 
 
@@ -271,14 +286,13 @@ def _earlier_pin(release: _Release, ref: Ref) -> Pin:
 
 
 def _default_target(release: _Release, name: Name) -> tuple[Pin | None, list[Target]]:
+    """Return the newest earlier version that passes, with its set where that was asked for, and what is passed over."""
     skipped: list[Target] = []
-    for target in find_targets(release.session, release.world, release.sources, release.state, name):
+    sets = Sets() if release.options.with_requirements else None
+    asked = (release.session, release.world, release.sources, release.state, name)
+    for target in find_targets(*asked, release.suites, sets):
         if target.verdict.allowed:
             return target.pin, skipped
-        if release.options.with_requirements:
-            found = _set_with(release, {name: target.pin})
-            if isinstance(found, Proposal) and _judge(release, found.moves).verdict.allowed:
-                return target.pin, skipped
         skipped.append(target)
     return None, skipped
 
@@ -297,7 +311,9 @@ def _no_way_back(release: _Release, name: Name, skipped: Sequence[Target]) -> Re
     verdict = _verdict_of(release, (nothing,))
     situation = situation_for(release.session, release.world, action="rollback", state=release.state)
     way = remedy_without_target(_refused(release, situation, verdict), name, [target.pin for target in skipped])
-    notes = (*_skipped(skipped), *way.notes())
+    needing = [target.pin for target in skipped if is_refused_by_closure(target.verdict) and not target.together]
+    advice = _set_advice(release, {name: needing[0]}) if needing else ()
+    notes = (*_skipped(skipped), *advice, *way.notes())
     return _finish(release, {}, verdict, _refusal_plan(release, verdict, ()), notes, (way,))
 
 
@@ -323,7 +339,12 @@ def _skipped(targets: Sequence[Target]) -> tuple[Problem, ...]:
         why = "; ".join(finding.problem().message for finding in target.verdict.failures) or "nothing speaks for it"
         rule = next((finding.rule for finding in target.verdict.failures if finding.rule), None)
         rows.append(
-            Problem(code="target-skipped", severity="note", message=f"passed over {target.pin.ref}: {why}", rule=rule)
+            Problem(
+                code="target-skipped",
+                severity="note",
+                message=f"passed over {target.pin.name}@{target.words}: {why}",
+                rule=rule,
+            )
         )
     return tuple(rows)
 
@@ -333,39 +354,12 @@ def _completed(release: _Release, asked: Mapping[Name, Pin], notes: Sequence[Pro
     found = _set_with(release, asked)
     if isinstance(found, Conflict):
         moves = {name: pin for name, pin in asked.items() if _differs(release.state, name, pin)}
-        return _refused_by(release, moves, _conflict_findings(found), notes)
-    return _carry_through(release, found.moves, (*notes, *_reason_notes(found)))
+        return _refused_by(release, moves, conflict_findings(found), notes)
+    return _carry_through(release, found.moves, (*notes, *reason_notes(found)))
 
 
 def _set_with(release: _Release, asked: Mapping[Name, Pin]) -> Proposal | Conflict:
-    state, catalog, at = release.state, release.world.catalog, release.session.at
-    if release.action == "rollback":
-        return complete(state, asked, live_before(state, catalog, at))
-    name, upstream = release.world.upstream(state.channel)
-    before = empty_channel(name) if name is not None and upstream is None else upstream
-    return complete(state, asked, published(state, catalog, before, at))
-
-
-def _conflict_findings(conflict: Conflict) -> tuple[Finding, ...]:
-    """The first sentence is the no; those that explain it hold, so that it stands in the record with them."""
-    first, *others = conflict.sentences
-    no = Finding(
-        check="closure",
-        status="failed",
-        code="no-consistent-set",
-        message=first,
-        exit_code=REFUSED,
-        hint=conflict.hint,
-    )
-    return (no, *(replace(no, status="warning", message=sentence, hint=None) for sentence in others))
-
-
-def _reason_notes(proposal: Proposal) -> tuple[Problem, ...]:
-    notes = [Problem(code="consistent-set", severity="note", message=str(reason)) for reason in proposal.reasons]
-    if not proposal.smallest:
-        message = "a smaller set may exist: the search for it gave up"
-        notes.append(Problem(code="consistent-set", severity="note", message=message))
-    return tuple(notes)
+    return set_with(release.session, release.world, release.state, release.action, asked)
 
 
 def _set_advice(release: _Release, moves: Moves) -> tuple[Problem, ...]:
@@ -381,7 +375,7 @@ def _set_advice(release: _Release, moves: Moves) -> tuple[Problem, ...]:
     refs = " ".join(str(pin.ref) for pin in found.moves.values())
     command = f'pawl {verb} {refs} {option} {release.state.channel} --reason "..."'
     message = f"this set moves together: {command}"
-    return (Problem(code="consistent-set", severity="note", message=message, hint=command), *_reason_notes(found))
+    return (Problem(code="consistent-set", severity="note", message=message, hint=command), *reason_notes(found))
 
 
 def _all_pinned(session: Session, refs: Sequence[Ref], channel: Channel) -> bool:

@@ -19,7 +19,7 @@ from pawl.operations.judging import Suites
 from pawl.operations.session import Report, Session
 from pawl.operations.source_cache import open_cache
 from pawl.operations.sources import Sources, read_suites
-from pawl.operations.targets import find_targets, target_row
+from pawl.operations.targets import Sets, find_targets, target_row
 from pawl.operations.world import World, read_world
 from pawl.policy.verdict import FINDINGS
 from pawl.problems import Problem
@@ -27,6 +27,8 @@ from pawl.registry.channels import ChannelState, empty_channel
 
 LAST = 3
 """How many targets of a pin are judged here; pawl targets shows all of them."""
+MAX_SETS = 50
+"""For how many targets of a channel a set is looked for here, where requirements alone speak against them."""
 _TOLD = 5
 _STORED = Suites(run=False)
 
@@ -81,8 +83,9 @@ def _channel_row(
     session: Session, world: World, sources: Sources | None, state: ChannelState, problems: list[Problem]
 ) -> dict[str, Any]:
     pins = []
+    sets = Sets(MAX_SETS)
     for name in sorted(state.pins):
-        pins.append({**_pin_row(session, world, state, name), **_ways_back(session, world, sources, state, name)})
+        pins.append({**_pin_row(session, world, state, name), **_ways_back(session, world, sources, state, name, sets)})
         problems.extend(_pin_problems(session, world, state, name))
     policy = world.catalog.policy
     overridden = _overridden(session, world, state)
@@ -136,14 +139,14 @@ def _pin_row(session: Session, world: World, state: ChannelState, name: Name) ->
 
 
 def _ways_back(
-    session: Session, world: World, sources: Sources | None, state: ChannelState, name: Name
+    session: Session, world: World, sources: Sources | None, state: ChannelState, name: Name, sets: Sets
 ) -> dict[str, Any]:
     """Return the newest ways back as far as stored evidence tells, and how many more there are."""
     earlier = len(state.earlier(name))
     if sources is None:
         return {"ways_back": [], "more_targets": earlier}
-    found = islice(find_targets(session, world, sources, state, name, _STORED), LAST)
-    rows = [target_row(target) for target in found]
+    found = islice(find_targets(session, world, sources, state, name, _STORED, sets), LAST)
+    rows = [target_row(target, state.channel) for target in found]
     return {"ways_back": rows, "more_targets": earlier - len(rows)}
 
 
