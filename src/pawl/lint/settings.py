@@ -7,9 +7,9 @@ ignored: such a file does not work anywhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
@@ -65,15 +65,22 @@ class LintSettings(Shape):
     ignores: Listed[Ignore] = Field(default=(), description="Findings that are not reported, each with its reason.")
 
 
-def lint_settings_faults(settings: LintSettings) -> Iterator[Fault]:
-    """Yield what is wrong with settings beyond their shape, with places below ``lint``."""
-    for index, ignore in enumerate(settings.ignores):
+def lint_settings_faults(lint: Any) -> Iterator[Fault]:
+    """Yield what is wrong with settings beyond their shape, with places below ``lint``.
+
+    ``lint`` is as it stands in the file: where something in it has another shape, the rest is looked at nevertheless.
+    """
+    ignores = lint.get("ignores") if isinstance(lint, Mapping) else None
+    for index, ignore in enumerate(ignores if isinstance(ignores, list) else ()):
+        code = ignore.get("code") if isinstance(ignore, Mapping) else None
+        if not isinstance(code, str):
+            continue
         at = ("ignores", index, "code")
-        if ignore.code not in CODES:
-            close = get_close_matches(ignore.code, sorted(IGNORABLE), n=1)
+        if code not in CODES:
+            close = get_close_matches(code, sorted(IGNORABLE), n=1)
             hint = f"did you mean {close[0]}?" if close else "docs/lint.md has the codes of lint"
-            yield Fault(code="lint-code-unknown", message=f"{ignore.code[:80]!r} is no code", at=at, hint=hint)
-        elif ignore.code not in IGNORABLE:
-            message = f"{ignore.code} is no finding of lint, and cannot be ignored"
-            hint = f"pawl check --explain {ignore.code} says what to do about it"
+            yield Fault(code="lint-code-unknown", message=f"{code[:80]!r} is no code", at=at, hint=hint)
+        elif code not in IGNORABLE:
+            message = f"{code} is no finding of lint, and cannot be ignored"
+            hint = f"pawl check --explain {code} says what to do about it"
             yield Fault(code="lint-ignore-refused", message=message, at=at, hint=hint)

@@ -135,14 +135,21 @@ class _Reading:
 
 
 def read_sources(workspace: Workspace, known: Known | None = None) -> Sources:
-    """Read every file that people write. Raises only where registry.yaml itself does not read."""
-    settings = read_settings_file(workspace)
+    """Read every file that people write. Raises only where registry.yaml itself does not read.
+
+    Whoever brings along what is ``known`` wants to hear everything: the error then has the faults of all files.
+    """
     reading = _Reading(workspace, known)
+    settings = reading.read(workspace.settings_file, read_settings)
+    if settings is None and known is None:
+        raise _no_settings(reading)
     procedures = _procedures(reading)
     suites = _named(reading, workspace.conformance, read_suite, "suite")
     policies = _named(reading, workspace.policies, read_policy, "policy")
+    if settings is None:
+        raise _no_settings(reading)
     return Sources(
-        settings=settings,
+        settings=settings.value,
         procedures=procedures,
         suites=suites,
         policies=policies,
@@ -176,8 +183,12 @@ def read_settings_file(workspace: Workspace) -> Settings:
     reading = _Reading(workspace)
     read = reading.read(workspace.settings_file, read_settings)
     if read is None:
-        raise InvalidError("registry/registry.yaml is not valid", problems=tuple(reading.problems))
+        raise _no_settings(reading)
     return read.value
+
+
+def _no_settings(reading: _Reading) -> InvalidError:
+    return InvalidError("registry/registry.yaml is not valid", problems=tuple(reading.problems))
 
 
 def read_one(workspace: Workspace, path: Path, reader: Callable[[Any], Value]) -> Value:

@@ -7,7 +7,7 @@ by it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -66,14 +66,13 @@ class Settings(Shape):
 
 def read_settings(document: Any) -> Settings:
     """Return the settings in a parsed registry.yaml or raise ``Faulty`` with every fault."""
+    beyond = _faults_beyond(document)
     try:
         settings = Settings.model_validate(document)
     except ValidationError as error:
-        raise Faulty(shape_faults(error, Settings, prefix="settings")) from None
-    lint = (fault.under("lint") for fault in lint_settings_faults(settings.lint))
-    faults = (*_channel_faults(settings), *_order_faults(settings), *_path_faults(settings), *lint)
-    if faults:
-        raise Faulty(faults)
+        raise Faulty((*shape_faults(error, Settings, prefix="settings"), *beyond)) from None
+    if beyond:
+        raise Faulty(beyond)
     return settings
 
 
@@ -82,38 +81,47 @@ def json_schema() -> dict[str, Any]:
     return model_schema(Settings)
 
 
-def _channel_faults(settings: Settings) -> tuple[Fault, ...]:
-    faults = []
-    for name, channel in settings.channels.items():
+def _faults_beyond(document: Any) -> tuple[Fault, ...]:
+    """Return what is wrong beyond the shape; a part of another shape is passed over, so that it hides no other part."""
+    if not isinstance(document, Mapping):
+        return ()
+    lint = (fault.under("lint") for fault in lint_settings_faults(document.get("lint")))
+    paths = document.get("python_path")
+    faults: list[Fault] = []
+    channels = document.get("channels")
+    if isinstance(channels, Mapping):
+        after = {name: row.get("after") if isinstance(row, Mapping) else None for name, row in channels.items()}
+        faults += (*_channel_faults(after), *_order_faults(after))
+    faults += _path_faults(paths if isinstance(paths, list) else ())
+    return (*faults, *lint)
+
+
+def _channel_faults(channels: Mapping[str, Any]) -> Iterator[Fault]:
+    for name, after in channels.items():
         try:
             parse_channel(name)
         except ValueError as error:
-            faults.append(Fault(code="channel-name", message=str(error), at=("channels", name), on_key=True))
-        if channel.after is not None and channel.after not in settings.channels:
-            message = f"{name} comes after {channel.after}, which is no channel here"
-            faults.append(Fault(code="channel-unknown", message=message, at=("channels", name, "after")))
-    return tuple(faults)
+            yield Fault(code="channel-name", message=str(error), at=("channels", name), on_key=True)
+        if isinstance(after, str) and after not in channels:
+            message = f"{name} comes after {after}, which is no channel here"
+            yield Fault(code="channel-unknown", message=message, at=("channels", name, "after"))
 
 
-def _order_faults(settings: Settings) -> tuple[Fault, ...]:
-    faults = []
-    for start in settings.channels:
+def _order_faults(channels: Mapping[str, Any]) -> Iterator[Fault]:
+    for start in channels:
         seen = [start]
-        here = settings.channels[start].after
-        while here in settings.channels and here not in seen:
+        here = channels[start]
+        while isinstance(here, str) and here in channels and here not in seen:
             seen.append(here)
-            here = settings.channels[here].after
+            here = channels[here]
         if here == start:
             message = f"the order of channels goes round in a circle: {' after '.join((*seen, start))}"
-            faults.append(Fault(code="channel-cycle", message=message, at=("channels", start, "after")))
-    return tuple(faults)
+            yield Fault(code="channel-cycle", message=message, at=("channels", start, "after"))
 
 
-def _path_faults(settings: Settings) -> tuple[Fault, ...]:
-    faults = []
-    for index, path in enumerate(settings.python_path):
-        parts = path.split("/")
-        if not path or path.startswith("/") or ".." in parts or "\\" in path or "\0" in path:
+def _path_faults(paths: Sequence[Any]) -> Iterator[Fault]:
+    for index, path in enumerate(paths):
+        parts = path.split("/") if isinstance(path, str) else ()
+        if parts and (not path or path.startswith("/") or ".." in parts or "\\" in path or "\0" in path):
             message = f"{path!r} is no folder inside the workspace"
-            faults.append(Fault(code="path-outside", message=message, at=("python_path", index)))
-    return tuple(faults)
+            yield Fault(code="path-outside", message=message, at=("python_path", index))
