@@ -21,6 +21,9 @@ Serial = NewType("Serial", int)
 """A record's number in its journal, from 1."""
 
 MAX_NAME = 128
+NUMBER_DIGITS = 9
+MAX_NUMBER = 10**NUMBER_DIGITS - 1
+"""The highest number in a version."""
 REGISTRY_JOURNAL = "registry"
 RESERVED_CHANNELS = frozenset({REGISTRY_JOURNAL, "evidence"})
 """Folder names below releases/ that no channel can take."""
@@ -28,7 +31,7 @@ RESERVED_CHANNELS = frozenset({REGISTRY_JOURNAL, "evidence"})
 _SEGMENT = r"[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?"
 _NAME = re.compile(rf"{_SEGMENT}(?:/{_SEGMENT})*\Z")
 _CHANNEL = re.compile(rf"{_SEGMENT}\Z")
-_NUMBER = r"(?:0|[1-9][0-9]{0,8})"
+_NUMBER = rf"(?:0|[1-9][0-9]{{0,{NUMBER_DIGITS - 1}}})"
 _VERSION = re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:(?:a|b|rc){_NUMBER})?\Z")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}\Z")
 
@@ -56,7 +59,10 @@ def parse_name(text: str) -> Name:
 def parse_version(text: str) -> Version:
     """Return ``text`` as a version or raise ``ValueError``; only the canonical spelling is taken."""
     if not _VERSION.match(text):
-        raise ValueError(f"{text[:80]!r} is not a version: X.Y.Z, optionally followed by aN, bN or rcN")
+        raise ValueError(
+            f"{text[:80]!r} is not a version: X.Y.Z, optionally followed by aN, bN or rcN, "
+            f"each number of at most {NUMBER_DIGITS} digits and without zeros in front"
+        )
     return Version(text)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pawl.changes.bump import bump_ok, smallest_version
 from pawl.changes.values import LEVELS, Level
-from pawl.ids import Version
+from pawl.ids import Version, parse_version
 
 CASES: list[tuple[str, str, Level, bool]] = [
     ("1.2.3", "1.2.4", "patch", True),
@@ -59,9 +59,18 @@ def test_bump(base: str, new: str, level: Level, expected: bool) -> None:
         ("1.2.3", "major", "2.0.0"),
         ("0.3.0", "major", "1.0.0"),
         ("2.0.0rc1", "major", "2.0.0"),
+        ("1.2.999999999", "patch", "1.3.0"),
+        ("1.999999999.3", "minor", "2.0.0"),
+        ("1.999999999.999999999", "patch", "2.0.0"),
+        ("999999999.0.0", "minor", "999999999.1.0"),
+        ("999999999.0.0rc1", "major", "999999999.0.0"),
+        ("999999999.0.0", "major", None),
+        ("999999999.999999999.0", "minor", None),
+        ("999999999.999999999.999999999", "patch", None),
+        ("999999999.999999999.999999999", "none", "999999999.999999999.999999999"),
     ],
 )
-def test_smallest(base: str, level: Level, expected: str) -> None:
+def test_smallest(base: str, level: Level, expected: str | None) -> None:
     assert expected == smallest_version(Version(base), level)
 
 
@@ -70,6 +79,7 @@ def test_the_smallest_version_is_enough_and_nothing_final_below_it_is(
     base: Version, other: Version, level: Level
 ) -> None:
     smallest = smallest_version(base, level)
+    assert smallest is not None
     assert bump_ok(base, smallest, level)
     final = not any(letter in other for letter in "abr")
     if final and bump_ok(base, other, level):
@@ -82,11 +92,12 @@ def test_what_is_enough_for_more_is_enough_for_less(base: Version, new: Version)
     assert answers == sorted(answers, reverse=True)
 
 
-def test_there_is_nothing_above_the_highest_number() -> None:
-    with pytest.raises(ValueError, match="not a version"):
-        smallest_version(Version("999999999.0.0"), "major")
-
-
 def test_what_is_no_version_is_refused() -> None:
     with pytest.raises(ValueError, match="not a version"):
         bump_ok(Version("1.0"), Version("1.1.0"), "minor")
+
+
+@pytest.mark.parametrize("text", ["999999999999.0.0", "1.0.1rc99999999999999999", "1.1000000000.0", "1.0.01"])
+def test_what_no_number_can_be_says_how_long_one_is(text: str) -> None:
+    with pytest.raises(ValueError, match="at most 9 digits and without zeros in front"):
+        parse_version(text)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from pawl.changes.values import Level
-from pawl.ids import Version, parse_version
+from pawl.ids import MAX_NUMBER, Version, parse_version
 
 Numbers: TypeAlias = tuple[int, int, int]
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?\Z")
@@ -31,15 +31,20 @@ def bump_ok(base: Version, new: Version, level: Level) -> bool:
     return after[0] > before[0] or (level == "minor" and after[:2] > before[:2])
 
 
-def smallest_version(base: Version, level: Level) -> Version:
-    """Return the lowest final version that is high enough above ``base``; ``ValueError`` where there is none."""
+def smallest_version(base: Version, level: Level) -> Version | None:
+    """Return the lowest final version that is high enough above ``base``; None where no number is left.
+
+    A part that is as high as it goes is passed by raising the one before it.
+    """
     (x, y, z), stage = _parts(base)
     if level == "none":
         return base
     if stage != _FINAL:
         return parse_version(f"{x}.{y}.{z}")
-    raised = {"major": (x + 1, 0, 0), "minor": (x, y + 1, 0), "patch": (x, y, z + 1)}[level]
-    return parse_version(".".join(str(number) for number in raised))
+    ways = {"patch": (x, y, z + 1), "minor": (x, y + 1, 0), "major": (x + 1, 0, 0)}
+    higher = tuple(ways)[tuple(ways).index(level) :]
+    raised = next((ways[part] for part in higher if max(ways[part]) <= MAX_NUMBER), None)
+    return parse_version(".".join(str(number) for number in raised)) if raised else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,8 @@ from pawl.operations.session import Report, Session
 
 def lines(data: Mapping[str, Any]) -> Iterator[str]:
     if "to" in data:
-        yield f"{data['path']}: {data['from']} -> {data['to']}"
+        stays = data["from"] == data["to"]
+        yield f"{data['path']}: " + (f"{data['to']} stays" if stays else f"{data['from']} -> {data['to']}")
 
 
 @pawl_command("bump", lines=lines)

@@ -12,7 +12,7 @@ from pawl.cli.command import NAME_OR_REF, pawl_command
 from pawl.cli.output import clean, paint, table
 from pawl.cli.text_diff import Line, cut, short, value_lines
 from pawl.ids import Name, Version
-from pawl.operations.diffing import diff
+from pawl.operations.comparing import diff
 from pawl.operations.session import Report, Session
 
 MAX_LINES = 3_000
@@ -88,9 +88,12 @@ def _where(side: Mapping[str, Any] | None) -> str:
 def _required(row: Mapping[str, Any]) -> str:
     if row["state"] in {"added", "removed"}:
         return "none"
-    lowest = f", so {row['smallest']} or higher" if row["smallest"] and row["required"] != "none" else ""
-    short = f": {row['to']['version']} is too low" if row["enough"] is False else ""
-    return f"{row['required']}{lowest}{short}"
+    asked = row["required"] != "none" or row["enough"] is False
+    lowest = f", so {row['smallest']} or higher" if row["smallest"] and asked else ""
+    if row["enough"] is not False:
+        return f"{row['required']}{lowest}"
+    wrong = f": {row['to']['version']} is too low"
+    return f"{row['required']}{lowest or ', and no higher number is left'}{wrong}"
 
 
 def _change(change: Mapping[str, Any], level_width: int, code_width: int) -> Iterator[str]:

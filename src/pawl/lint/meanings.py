@@ -160,7 +160,9 @@ evidence-passed, tests-kept | these checks hold
 fewer-tests | fewer suites or cases than the release before (4)
 # Versions, releases and serving
 version-reused | other content under a published version (1)
-bump-too-small | the version number promises less than what changed; the lowest right one is named (1)
+bump-too-small | the version number promises less than what changed; the lowest right one is named (1; a warning in
+  `bump`)
+version-below-published | a number below everything published: an old line that is mended, or a slip (warning)
 version-not-higher | a pre-release of a version that is published already (1)
 name-unknown, version-unknown | never published (1)
 code-unknown | `check --explain` of a code that is none (1)

@@ -23,7 +23,7 @@ from pawl.io.files import replace as replace_file
 from pawl.io.insert import set_text, without_comments
 from pawl.io.locating import problems_of, unreadable_problems
 from pawl.io.strict_yaml import Unreadable, load
-from pawl.operations.bumping import above_all, ground_of
+from pawl.operations.bumping import above_all, ground_of, no_number
 from pawl.operations.making_way import in_the_way, make_way
 from pawl.operations.marking import Mark, Objected, find_objections, mark_line, place_marks
 from pawl.operations.session import Report, Session
@@ -142,9 +142,11 @@ def _number(session: Session, world: World, published: Published, document: Mapp
     newest = newest_first(item.version for item in world.catalog.versions_of(published.name))[0]
     try:
         found = above_all(procedure, ground_of(session.workspace, world.catalog))
-    except (Faulty, IntegrityError):  # what can no longer be compared promises nothing
-        return smallest_version(newest, "major")
-    return found or smallest_version(newest, "patch")  # a pre-release leads to its final version
+    except (InvalidError, IntegrityError):  # what can no longer be compared promises nothing
+        found = smallest_version(newest, "major")
+    if found is None:
+        raise no_number(published.name)
+    return found
 
 
 def _objected(
@@ -182,6 +184,8 @@ def _unread_draft(session: Session, world: World, published: Published, frozen: 
     """Return a draft of what no longer reads as YAML: its bytes with another version line, and what is wrong."""
     newest = newest_first(item.version for item in world.catalog.versions_of(published.name))[0]
     version = smallest_version(newest, "major")
+    if version is None:
+        raise no_number(published.name)
     data = _VERSION_LINE.sub(lambda found: found[1] + version.encode("ascii"), frozen, count=1)
     where = session.workspace.relative(session.workspace.procedure_file(published.name))
     problems = _warnings(unreadable_problems(where, error))

@@ -9,7 +9,7 @@ from typing import Any
 from pawl.canonical import content_digest, sha256
 from pawl.errors import ConflictError, InvalidError, NotFoundError
 from pawl.ids import Name, Serial, Version
-from pawl.operations.bumping import Ground, Step, ground_of, step_to
+from pawl.operations.bumping import Ground, Step, ground_of, reused, step_to
 from pawl.operations.linting import lint_new
 from pawl.operations.session import Report, Session
 from pawl.operations.sources import Source, Sources, read_sources
@@ -95,22 +95,22 @@ def select(chosen: Iterable[Source[Procedure]], ground: Ground) -> Selection:
     new: dict[Name, Step] = {}
     same: list[Name] = []
     sources = tuple(chosen)
-    problems = [*reused_problems(sources, ground.catalog)]
+    problems = [*reused_problems(sources, ground)]
     for source in sources:
         if source.value.ref in ground.catalog.published:
             same.append(source.value.name)
         else:
             step = new[source.value.name] = step_to(source.value, ground)
-            problems += source.problems(*step.faults)
+            problems += source.problems(*step.faults, *step.warnings)
     return Selection(new=new, same=tuple(same), problems=tuple(problems))
 
 
-def reused_problems(sources: Iterable[Source[Procedure]], catalog: Catalog) -> Iterator[Problem]:
+def reused_problems(sources: Iterable[Source[Procedure]], ground: Ground) -> Iterator[Problem]:
     """Yield a problem for each source whose version is published with other content."""
     for source in sources:
-        published = catalog.published.get(source.value.ref)
+        published = ground.catalog.published.get(source.value.ref)
         if published is not None and published.digest != source.value.digest:
-            yield from source.problems(_reused(source.value, published))
+            yield from source.problems(reused(source.value, ground)[1])
 
 
 def requirement_problems(sources: Sources, catalog: Catalog) -> tuple[Problem, ...]:
@@ -163,18 +163,6 @@ def _chosen(sources: Sources, names: Sequence[Name]) -> list[Source[Procedure]]:
             hint=f"pawl new KIND {missing[0]} writes one",
         )
     return [sources.procedures[name] for name in dict.fromkeys(names)] or list(sources.procedures.values())
-
-
-def _reused(procedure: Procedure, published: Published) -> Fault:
-    return Fault(
-        code="version-reused",
-        message=(
-            f"{procedure.ref} is published with other content (record {published.serial} of {published.at}); "
-            "a published version never changes"
-        ),
-        at=("version",),
-        hint="give the changed content a higher version",
-    )
 
 
 def published_form(source: Source[Procedure]) -> Published:
