@@ -28,7 +28,7 @@ TOGETHER: dict[str, tuple[object, set[str]]] = {
     ),
     "an unknown field beside another's code": (
         {**REST, "chanels": {}, "lint": {"ignores": [None, {"code": ["x"]}, {"code": "no", "reason": "r"}]}},
-        {"settings-field-unknown", "lint-code-unknown", "settings-field-invalid"},
+        {"settings-field-unknown", "lint-code-unknown", "settings-field-invalid", "settings-field-missing"},
     ),
     "channels of strange shapes": ({"format": 1, "channels": {"a": {"after": ["a"]}}}, {"settings-field-invalid"}),
     "a list": ([1], {"settings-field-invalid"}),
