@@ -35,7 +35,12 @@ def main(monkeypatch: pytest.MonkeyPatch) -> Main:
     return found
 
 
-@pytest.mark.parametrize("name", NAMES)
+QUICK = {"classify", "read", "resolve"}
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in NAMES]
+)
 def test_a_benchmark_runs(name: str, main: Main, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([name, "--tiny", "--rounds", "1", "-o", "json"]) == 0
     outcome = json.loads(capsys.readouterr().out)

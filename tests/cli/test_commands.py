@@ -195,6 +195,7 @@ def test_new_and_init_and_import_by_commands(tmp_path: Path) -> None:
     assert shop.pawl("check")["procedures"] == 5
 
 
+@pytest.mark.slow
 def test_demo_ends_well() -> None:
     ended = in_subprocess("demo")
     assert ended.code == 0, ended.err
