@@ -15,7 +15,7 @@ from pawl.cli.candidates import Candidate
 from pawl.cli.completion import SHELLS
 from pawl.cli.main import COMMANDS
 from pawl.workspace import Workspace
-from support import Shop, in_process
+from support import SECOND, Shop, in_process
 
 BREAKS = " \t\n\"'@><=;|&(:"
 """What bash parts words at, as it comes."""
@@ -60,6 +60,18 @@ CASES: tuple[tuple[str, list[str]], ...] = (
     ("pawl -C {root} audit --req", ["--require-way-back"]),
     ("pawl schema regis", ["registry"]),
     ("pawl completion ", ["bash", "zsh", "fish"]),
+    ("pawl -C {root} check -o ", ["text", "json", "github", "junit", "sarif", "markdown"]),
+    ("pawl -C {root} check -o json -o j", ["json", "junit"]),
+    ("pawl -C {root} list --output=", ["--output=text", "--output=json"]),
+    ("pawl -C {root} check -o junit=x", []),
+    ("pawl -C {root} test support/refund-", ["support/refund-draft"]),
+    ("pawl -C {root} test support/refund@1", ["support/refund@1.0.0"]),
+    ("pawl -C {root} new suite support/c", ["support/check-eligibility"]),
+    ("pawl -C {root} new prompt support/c", []),
+    ("pawl check --explain schema-dept", ["schema-depth"]),
+    ("pawl -C {root} policy show ", []),
+    ("pawl -C {root} remove support/c", ["support/check-eligibility"]),
+    ("pawl -C {root} remove --channel production ", []),
     ("pawl -C {root} show nobody/knows", []),
     ("pawl -C {root} show nobody/knows@", []),
     ("pawl nothing ", []),
@@ -72,6 +84,37 @@ CASES: tuple[tuple[str, list[str]], ...] = (
 @pytest.mark.parametrize(("line", "expected"), CASES, ids=[line for line, _ in CASES])
 def test_a_line_is_completed(published: Shop, line: str, expected: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert [value for _, value in rows(published, line, monkeypatch)] == expected
+
+
+def test_what_is_pinned_can_be_removed_and_what_is_adopted_be_shown(
+    released: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released.second()
+    released.pawl("publish")
+    released.adopt("again")
+    released.promote(*SECOND, to="staging")
+    both = ["support/refund", "support/refund-draft"]
+    for channel, expected in (("production", both), ("staging", ["support/check-eligibility", *both])):
+        line = f"pawl -C {{root}} remove --channel {channel} support/"
+        assert [value for _, value in rows(released, line, monkeypatch)] == expected
+    assert [value for _, value in rows(released, "pawl -C {root} policy show ", monkeypatch)] == ["1"]
+    for text in ("[]", "{", '{"pins": [1]}', '{"pins": {"$(x)": {}}}'):
+        released.write("registry/channels/staging.json", text)
+        released.write("releases/registry/000001.json", text)
+        for line in ("remove --channel staging ", "policy show "):
+            assert rows(released, f"pawl -C {{root}} {line}", monkeypatch) == []
+
+
+HEAVY = {"pydantic", "detect_secrets", "resolvelib", "jinja2", "pawl.conformance.suites", "pawl.operations.sources"}
+
+
+@pytest.mark.parametrize("line", ["promote ", "remove --channel ", "check -o ", "test ", "new suite ", "why s"])
+def test_a_line_is_completed_without_what_judges(published: Shop, line: str) -> None:
+    code = "import sys\nfrom pawl.cli.main import run\ntry:\n    run([])\nfinally:\n    print(*sys.modules)"
+    environment = dict(os.environ, _PAWL_COMPLETE="zsh_complete", COMP_LINE=f"pawl {line}")
+    words = (sys.executable, "-c", code)
+    done = subprocess.run(words, cwd=published.root, env=environment, capture_output=True, text=True, check=True)
+    assert HEAVY & set(done.stdout.split()) == set()
 
 
 def test_a_name_that_is_not_published_yet_can_be(plain_shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,9 +12,7 @@ from pawl.cli.command import REF, channel_option, dry_run_option, pawl_command, 
 from pawl.cli.ends import end_of, end_options
 from pawl.cli.intervention import recorded_line
 from pawl.ids import Channel, Ref, Serial
-from pawl.operations.approving import approve
 from pawl.operations.session import Report, Session
-from pawl.operations.waiving import consent
 from pawl.policy.durations import Duration
 
 
@@ -52,6 +50,9 @@ def command(
     An approval is of each version's digest with what it requires, as pinned now or given here, under the policy in
     force. One that does not count is recorded too, and ends with 8.
     """
+    from pawl.operations.approving import approve  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.waiving import consent  # noqa: PLC0415 - not for shells that complete
+
     end = end_of(session, until, length)
     if bool(refs) == bool(waivers):
         raise click.UsageError("give versions to approve, or --waiver with a record's number")

@@ -11,7 +11,6 @@ from pawl.cli.command import CHANNEL, no_code_option, pawl_command
 from pawl.cli.output import table
 from pawl.cli.targets import with_refs
 from pawl.ids import Channel
-from pawl.operations.auditing import audit
 from pawl.operations.session import Report, Session
 
 
@@ -47,4 +46,6 @@ def command(session: Session, channel: Channel | None, require_way_back: int | N
 
     Warns of each pin without a way back.
     """
+    from pawl.operations.auditing import audit  # noqa: PLC0415 - not for shells that complete
+
     return audit(session, channel, require_way_back)

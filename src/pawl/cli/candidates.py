@@ -3,11 +3,12 @@
 An answer is quick and bounded, and never a wrong beginning: where there are more than ``MAX_ANSWERS``, each is cut at
 its next ``/`` or ``.``, to go on typing from; where that is still too many, or more than ``MAX_LOOKED`` entries would
 have to be seen, there is no answer. Only what the grammar of names, versions and channels takes is offered, links are
-not followed, and registry.yaml is the one file that is read.
+not followed, and only registry.yaml, and records and projections where they are what is asked for, are read.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -15,12 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pawl.errors import PawlError
-from pawl.ids import Version, parse_channel, parse_name, parse_version
+from pawl.ids import REGISTRY_JOURNAL, Version, parse_channel, parse_name, parse_version
+from pawl.io.files import read_bounded
 from pawl.registry.versions import newest_first
 from pawl.workspace import Workspace, find_workspace
 
 MAX_ANSWERS = 500
 MAX_LOOKED = 100_000
+MAX_PROJECTION = 8 * 1024 * 1024
+MAX_RECORDS = 200
 _ENDING = ".yaml"
 
 
@@ -56,7 +60,7 @@ def fitting(candidates: Candidates, folder: Path, named: Sequence[str], beginnin
     """Return what could stand here in the workspace of a folder; nothing where there is none, or a broken one."""
     try:
         return candidates(find_workspace(folder.expanduser()), named, beginning)
-    except (PawlError, OSError, RuntimeError, ValueError, _TooManyError):
+    except (PawlError, OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError, _TooManyError):
         return ()
 
 
@@ -94,13 +98,51 @@ def versions(workspace: Workspace, named: Sequence[str], beginning: str) -> Sequ
 
 def channels(workspace: Workspace, _named: Sequence[str], beginning: str) -> Sequence[Candidate]:
     """Return the channels of registry.yaml, and those that have a journal."""
-    from pawl.operations.sources import read_settings_file  # noqa: PLC0415 - slow, and needed here alone
+    from pawl.io.strict_yaml import Unreadable, load  # noqa: PLC0415 - slow, and needed here alone
 
     found = {entry.name for entry in _entries(workspace.releases, _Looks()) if entry.is_dir(follow_symlinks=False)}
-    with suppress(PawlError):
-        found |= set(read_settings_file(workspace).channels)
+    with suppress(PawlError, Unreadable):
+        written = load(workspace.read_source(workspace.settings_file)).get("channels")
+        found |= set(written) if isinstance(written, dict) else set()
     known = sorted(name for name in found if name.startswith(beginning) and _fits(parse_channel, name))
     return _narrowed(known, beginning, "-")
+
+
+def names_and_refs(workspace: Workspace, named: Sequence[str], beginning: str) -> Sequence[Candidate]:
+    """Return the names of procedures, published and not, and the published versions of one after its ``@``."""
+    return refs(workspace, named, beginning) if "@" in beginning else names(workspace, named, beginning)
+
+
+def written_names(workspace: Workspace, _named: Sequence[str], beginning: str) -> Sequence[Candidate]:
+    """Return the names of procedures in the work tree."""
+    return _narrowed(sorted(set(_sources(workspace, beginning))), beginning, "/")
+
+
+def pinned_on(channel: str) -> Candidates:
+    """Return what offers the names that a channel serves, as its projection has them."""
+
+    def offered(workspace: Workspace, _named: Sequence[str], beginning: str) -> Sequence[Candidate]:
+        data = read_bounded(
+            workspace.projection_file(parse_channel(channel)), limit=MAX_PROJECTION, root=workspace.root
+        )
+        pins = json.loads(data)["pins"]
+        known = sorted(name for name in pins if name.startswith(beginning) and _fits(parse_name, name))
+        return _narrowed(known, beginning, "/")
+
+    return offered
+
+
+def policies(workspace: Workspace, _named: Sequence[str], beginning: str) -> Sequence[Candidate]:
+    """Return the numbers of policies that were adopted, newest first; none where that takes reading many records."""
+    journal = sorted(entry.name for entry in _entries(workspace.releases / REGISTRY_JOURNAL, _Looks()))
+    if len(journal) > MAX_RECORDS:
+        return ()
+    found = []
+    for name in journal:
+        data = read_bounded(workspace.releases / REGISTRY_JOURNAL / name, limit=MAX_PROJECTION, root=workspace.root)
+        number = json.loads(data).get("policy")
+        found += [str(number)] if isinstance(number, int) else []
+    return [Candidate(number) for number in reversed(found) if number.startswith(beginning)]
 
 
 def _refs_of(workspace: Workspace, name: str, beginning: str) -> Sequence[Candidate]:

@@ -9,7 +9,6 @@ import click
 
 from pawl.cli.check_lines import check_lines
 from pawl.cli.command import finish, guarded, no_code_option, pawl_command
-from pawl.operations.checking import check
 from pawl.operations.session import Report, Session
 
 
@@ -21,6 +20,12 @@ def _explain(ctx: click.Context, _param: click.Parameter, code: str | None) -> N
     finish("check explain", guarded(lambda: explained(code)), ctx.params["outputs"], _explanation)
 
 
+def _codes(_ctx: click.Context, _param: click.Parameter, beginning: str) -> list[str]:
+    from pawl.lint.codes import CODES  # noqa: PLC0415 - as above
+
+    return sorted(code for code in CODES if code.startswith(beginning.casefold()))
+
+
 def _explanation(data: Mapping[str, Any]) -> Iterator[str]:
     if "explanation" in data:
         yield data["explanation"]["text"].rstrip("\n")
@@ -30,7 +35,12 @@ def _explanation(data: Mapping[str, Any]) -> Iterator[str]:
 @click.option("--base", metavar="REF", help="Test only what differs from this Git revision, and what depends on it.")
 @click.option("--all", "everything", is_flag=True, help="Run every suite, also with --base.")
 @click.option(
-    "--explain", metavar="CODE", callback=_explain, expose_value=False, help="Say what a problem's code means, and end."
+    "--explain",
+    metavar="CODE",
+    callback=_explain,
+    expose_value=False,
+    shell_complete=_codes,
+    help="Say what a problem's code means, and end.",
 )
 @no_code_option
 def command(session: Session, base: str | None, everything: bool) -> Report:
@@ -38,4 +48,6 @@ def command(session: Session, base: str | None, everything: bool) -> Report:
 
     All faults of all files come in one run. Stores nothing.
     """
+    from pawl.operations.checking import check  # noqa: PLC0415 - not for shells that complete
+
     return check(session, base, everything=everything)

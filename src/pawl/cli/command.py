@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 import click
 
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 else:
     _ParamType = click.ParamType  # older versions of click know no ParamType[...]
 
+Offering: TypeAlias = "Callable[[click.Context, click.Parameter, str], list[CompletionItem]]"
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
@@ -84,13 +85,25 @@ class Parsed(_ParamType):
         param: click.Parameter,  # noqa: ARG002 - click's signature
         incomplete: str,
     ) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only for shells
+        return _completed(self._candidates, ctx, incomplete) if self._candidates is not None else []
 
-        if self._candidates is None:
-            return []
-        folder = ctx.find_root().params.get("folder") or Path()
-        found = fitting(self._candidates, folder, _named_before(ctx), incomplete)
-        return [CompletionItem(item.value, type="open" if item.open else "plain") for item in found]
+
+def _completed(candidates: Candidates, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 - only for shells
+
+    folder = ctx.find_root().params.get("folder") or Path()
+    found = fitting(candidates, folder, _named_before(ctx), incomplete)
+    return [CompletionItem(item.value, type="open" if item.open else "plain") for item in found]
+
+
+def offering(choose: Callable[[click.Context], Candidates | None]) -> Offering:
+    """Return what completes a parameter by what stands before it on the line; by nothing where there is no choice."""
+
+    def complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        candidates = choose(ctx)
+        return _completed(candidates, ctx, incomplete) if candidates is not None else []
+
+    return complete
 
 
 def _named_before(ctx: click.Context) -> list[str]:
@@ -147,8 +160,8 @@ def checked(value: str) -> str:
 
 
 def output_option(*, several: bool = False) -> Callable[[Decorated], Decorated]:
-    kinds = ", ".join(name for name, form in FORMATS.items() if several or form.everywhere)
-    help_text = f"How to show the outcome: {kinds}" + ("; several, each with =FILE." if several else ".")
+    kinds = [name for name, form in FORMATS.items() if several or form.everywhere]
+    help_text = f"How to show the outcome: {', '.join(kinds)}" + ("; several, each with =FILE." if several else ".")
     return click.option(
         "-o",
         "--output",
@@ -157,6 +170,7 @@ def output_option(*, several: bool = False) -> Callable[[Decorated], Decorated]:
         is_eager=True,  # so that other options can answer in the form that is asked for
         metavar="KIND[=FILE]" if several else "KIND",
         callback=lambda _c, _p, values: _outputs(values, several=several),
+        shell_complete=lambda _c, _p, beginning: [kind for kind in kinds if kind.startswith(beginning)],
         help=help_text,
     )
 

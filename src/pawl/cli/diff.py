@@ -12,7 +12,6 @@ from pawl.cli.command import NAME_OR_REF, pawl_command
 from pawl.cli.output import clean, paint, table
 from pawl.cli.text_diff import Line, cut, short, value_lines
 from pawl.ids import Name, Version
-from pawl.operations.comparing import diff
 from pawl.operations.session import Report, Session
 
 MAX_LINES = 3_000
@@ -149,4 +148,6 @@ def command(
     the work tree. Without a NAME it is every procedure of the work tree that differs. --base compares with a Git
     revision in place of the first NAME's version.
     """
+    from pawl.operations.comparing import diff  # noqa: PLC0415 - not for shells that complete
+
     return diff(session, old, new, base=base)

@@ -10,7 +10,6 @@ import click
 from pawl.cli.command import CHANNEL, REF, pawl_command
 from pawl.cli.output import clean
 from pawl.ids import Channel, Ref
-from pawl.operations.fixing import fix_forward
 from pawl.operations.session import Report, Session
 
 
@@ -38,4 +37,6 @@ def command(session: Session, ref: Ref, channel: Channel | None, take_place: boo
 
     It writes procedures/NAME.yaml in the work tree, for a pull request; nothing is published or committed.
     """
+    from pawl.operations.fixing import fix_forward  # noqa: PLC0415 - not for shells that complete
+
     return fix_forward(session, ref, channel, take_place=take_place)

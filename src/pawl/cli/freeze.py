@@ -14,7 +14,6 @@ from pawl.cli.ends import end_options, needed_end
 from pawl.cli.intervention import recorded_line
 from pawl.cli.words import words_of
 from pawl.ids import Channel, Serial
-from pawl.operations.freezing import Wanted, freeze, unfreeze
 from pawl.operations.session import Report, Session
 from pawl.policy.durations import Duration
 from pawl.registry.channels_grants import FREEZABLE
@@ -79,6 +78,8 @@ def _freeze(
 
     What is live goes on being served. Leaving what must not be live is never held up.
     """
+    from pawl.operations.freezing import Wanted, freeze  # noqa: PLC0415 - not for shells that complete
+
     end = needed_end(session, until, length)
     wanted = Wanted(until=end, actions=actions, roles=roles, names=names, labels=labels)
     return freeze(session, channel, reason, wanted)
@@ -90,6 +91,8 @@ def _freeze(
 @reason_option
 def _unfreeze(session: Session, channel: Channel, serial: int | None, reason: str) -> Report:
     """Lift the freeze of record SERIAL, or every freeze that somebody set. Freezes by a rule are lifted by policy."""
+    from pawl.operations.freezing import unfreeze  # noqa: PLC0415 - not for shells that complete
+
     return unfreeze(session, channel, Serial(serial) if serial is not None else None, reason)
 
 

@@ -10,8 +10,19 @@ import click
 from pawl.cli.command import NAME_OR_REF, channel_option, pawl_command, reason_option
 from pawl.cli.intervention import intervention_lines
 from pawl.ids import Channel, Name, Version
-from pawl.operations.interventions import halt, resume
 from pawl.operations.session import Report, Session
+
+
+def _halt(session: Session, name: Name, version: Version | None, channel: Channel, reason: str) -> Report:
+    from pawl.operations.interventions import halt  # noqa: PLC0415 - not for shells that complete
+
+    return halt(session, name, version, channel, reason)
+
+
+def _resume(session: Session, name: Name, version: Version | None, channel: Channel, reason: str) -> Report:
+    from pawl.operations.interventions import resume  # noqa: PLC0415 - not for shells that complete
+
+    return resume(session, name, version, channel, reason)
 
 
 def _command(
@@ -29,8 +40,10 @@ def _command(
 commands: Mapping[str, click.Command] = MappingProxyType(
     {
         "halt": _command(
-            "halt", "Stop serving a procedure on a channel, or one version of it, in open runs too, until resume.", halt
+            "halt",
+            "Stop serving a procedure on a channel, or one version of it, in open runs too, until resume.",
+            _halt,
         ),
-        "resume": _command("resume", "Serve a halted procedure again.", resume),
+        "resume": _command("resume", "Serve a halted procedure again.", _resume),
     }
 )

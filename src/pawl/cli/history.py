@@ -12,7 +12,6 @@ from pawl.canonical import timestamp
 from pawl.cli.command import CHANNEL, MOMENT, pawl_command
 from pawl.cli.output import table
 from pawl.ids import Channel
-from pawl.operations.looking import history
 from pawl.operations.session import Report, Session
 
 
@@ -63,4 +62,6 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
 @click.option("--at", type=MOMENT, help="Only up to this moment, and the pins as they were then.")
 def command(session: Session, channel: Channel, at: datetime | None) -> Report:
     """Show every attempt on a channel, oldest first; refused ones are rows too."""
+    from pawl.operations.looking import history  # noqa: PLC0415 - not for shells that complete
+
     return history(session, channel, timestamp(at) if at else None)

@@ -11,7 +11,6 @@ import click
 from pawl.cli.command import VERSION, pawl_command
 from pawl.cli.output import table
 from pawl.ids import Version
-from pawl.operations.importing import import_mcp
 from pawl.operations.session import Report, Session
 
 
@@ -44,6 +43,8 @@ def mcp(
 
     A tool that cannot be used is refused by name, and then nothing is written.
     """
+    from pawl.operations.importing import import_mcp  # noqa: PLC0415 - not for shells that complete
+
     return import_mcp(session, file, prefix=prefix, version=version, owner=owner, skip_unusable=skip_unusable)
 
 

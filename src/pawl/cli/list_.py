@@ -9,7 +9,6 @@ import click
 
 from pawl.cli.command import pawl_command
 from pawl.cli.output import table
-from pawl.operations.looking import list_published
 from pawl.operations.session import Report, Session
 
 
@@ -34,4 +33,6 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
 @click.option("--kind", help="Only procedures of this kind.")
 def command(session: Session, words: Sequence[str], kind: str | None) -> Report:
     """List published procedures whose names hold all of WORDS."""
+    from pawl.operations.looking import list_published  # noqa: PLC0415 - not for shells that complete
+
     return list_published(session, words, kind)

@@ -10,7 +10,6 @@ import click
 from pawl.cli.command import CHANNEL, REF, dry_run_option, no_code_option, pawl_command, reason_option
 from pawl.cli.output import table
 from pawl.ids import Channel, Ref
-from pawl.operations.release import Options, promote
 from pawl.operations.session import Report, Session
 
 with_requirements_option = click.option(
@@ -54,5 +53,7 @@ def command(
 
     Suites without valid evidence are run, and their evidence is stored with the release. A refusal is recorded too.
     """
+    from pawl.operations.release import Options, promote  # noqa: PLC0415 - not for shells that complete
+
     options = Options(reason=reason, dry_run=dry_run, with_requirements=with_requirements)
     return promote(session, refs, channel, options)

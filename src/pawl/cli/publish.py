@@ -10,7 +10,6 @@ import click
 from pawl.cli.command import NAME, dry_run_option, pawl_command
 from pawl.cli.output import table
 from pawl.ids import Name
-from pawl.operations.publishing import publish
 from pawl.operations.session import Report, Session
 
 
@@ -29,4 +28,6 @@ def command(session: Session, names: Sequence[Name], dry_run: bool) -> Report:
 
     Changed content under a published version is refused. No channel moves.
     """
+    from pawl.operations.publishing import publish  # noqa: PLC0415 - not for shells that complete
+
     return publish(session, names, dry_run=dry_run)

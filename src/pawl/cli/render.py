@@ -11,8 +11,6 @@ import click
 from pawl.cli.command import CHANNEL, NAME_OR_REF, pawl_command
 from pawl.errors import UsageError
 from pawl.ids import Channel, Name, Ref, Version
-from pawl.operations.reading import read_inputs
-from pawl.operations.serving import render_pinned, render_version
 from pawl.operations.session import Report, Session
 
 
@@ -40,6 +38,9 @@ def command(
     file: Path | None,
 ) -> Report:
     """Render a published prompt, or what a channel serves, exactly as an agent would get it."""
+    from pawl.operations.reading import read_inputs  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.serving import render_pinned, render_version  # noqa: PLC0415 - not for shells that complete
+
     name, version = asked
     if (version is None) == (channel is None):
         raise UsageError(

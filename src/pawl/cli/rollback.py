@@ -17,7 +17,6 @@ from pawl.cli.command import (
 )
 from pawl.cli.promote import release_lines, with_requirements_option
 from pawl.ids import Channel, Name, Version
-from pawl.operations.release import Options, rollback
 from pawl.operations.session import Report, Session
 
 
@@ -42,5 +41,7 @@ def command(
 
     What it passes over is listed with the reason. What it leaves does not come back by itself (unreject).
     """
+    from pawl.operations.release import Options, rollback  # noqa: PLC0415 - not for shells that complete
+
     options = Options(reason=reason, dry_run=dry_run, with_requirements=with_requirements)
     return rollback(session, asked, channel, options, to)

@@ -12,7 +12,6 @@ import click
 
 from pawl.cli.command import CHANNEL, Parsed, pawl_command
 from pawl.ids import Channel
-from pawl.operations.serving import snapshot
 from pawl.operations.session import Report, Session
 
 _DURATION = re.compile(r"P(?:(\d{1,5})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,8})M)?(?:(\d{1,9})S)?)?\Z")
@@ -43,4 +42,6 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
 @click.option("--expires", type=Parsed("DURATION", parse_duration), help="After this time it is stale, such as PT12H.")
 def command(session: Session, channel: Channel, out: Path | None, expires: timedelta | None) -> Report:
     """Take the one self-contained file with everything that a channel serves, for agents."""
+    from pawl.operations.serving import snapshot  # noqa: PLC0415 - not for shells that complete
+
     return snapshot(session, channel, out, expires)

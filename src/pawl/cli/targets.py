@@ -11,7 +11,6 @@ from pawl.cli.command import NAME, channel_option, no_code_option, pawl_command
 from pawl.cli.output import table
 from pawl.ids import Channel, Name
 from pawl.operations.session import Report, Session
-from pawl.operations.targets import targets
 
 
 def lines(data: Mapping[str, Any]) -> Iterator[str]:
@@ -62,4 +61,6 @@ def why_not(row: Mapping[str, Any]) -> str:
 @no_code_option
 def command(session: Session, name: Name, channel: Channel) -> Report:
     """List every version that was live on a channel before, last live first, with its verdict as of now."""
+    from pawl.operations.targets import targets  # noqa: PLC0415 - not for shells that complete
+
     return targets(session, name, channel)

@@ -7,7 +7,6 @@ import click
 from pawl.cli.command import REF, channel_option, pawl_command, reason_option
 from pawl.cli.intervention import intervention_lines
 from pawl.ids import Channel, Ref
-from pawl.operations.interventions import unreject
 from pawl.operations.session import Report, Session
 
 
@@ -17,4 +16,6 @@ from pawl.operations.session import Report, Session
 @reason_option
 def command(session: Session, ref: Ref, channel: Channel, reason: str) -> Report:
     """Let content that was rejected, or left by a rollback, be promoted again."""
+    from pawl.operations.interventions import unreject  # noqa: PLC0415 - not for shells that complete
+
     return unreject(session, ref, channel, reason)

@@ -14,7 +14,6 @@ from pawl.cli.intervention import recorded_line
 from pawl.cli.words import words_of
 from pawl.ids import Channel, Name, Ref, Version
 from pawl.operations.session import Report, Session
-from pawl.operations.waiving import Asked, waive
 from pawl.policy.durations import Duration
 from pawl.registry.channels_grants import WAIVABLE
 
@@ -69,6 +68,8 @@ def command(
     RULE is a rule's id, or pawl:fewer-tests to promote with fewer tests than before. The second person says
     pawl approve --waiver N.
     """
+    from pawl.operations.waiving import Asked, waive  # noqa: PLC0415 - not for shells that complete
+
     name, version = asked
     wanted = Asked(
         rule=rule,

@@ -10,7 +10,6 @@ import click
 from pawl.cli.command import REF, channel_option, no_code_option, pawl_command
 from pawl.cli.output import clean, paint
 from pawl.ids import Channel, Ref
-from pawl.operations.reasons import why
 from pawl.operations.session import Report, Session
 from pawl.policy.verdict import Action
 
@@ -81,4 +80,6 @@ def command(session: Session, ref: Ref, channel: Channel, action: str) -> Report
 
     The verdict and the exit code are those of a dry run. Suites without valid evidence are run, nothing is stored.
     """
+    from pawl.operations.reasons import why  # noqa: PLC0415 - not for shells that complete
+
     return why(session, ref, channel, cast("Action", action))

@@ -10,7 +10,6 @@ import click
 from pawl.cli.command import REF, pawl_command, reason_option
 from pawl.cli.intervention import intervention_lines
 from pawl.ids import Ref
-from pawl.operations.interventions import restore, withdraw
 from pawl.operations.session import Report, Session
 from pawl.registry.catalog import WithdrawalLevel
 
@@ -25,7 +24,18 @@ def _command(name: str, about: str, act: Callable[[Session, Ref, str], Report]) 
 
 
 def _withdrawing(level: WithdrawalLevel) -> Callable[[Session, Ref, str], Report]:
-    return lambda session, ref, reason: withdraw(session, ref, level, reason)
+    def act(session: Session, ref: Ref, reason: str) -> Report:
+        from pawl.operations.interventions import withdraw  # noqa: PLC0415 - not for shells that complete
+
+        return withdraw(session, ref, level, reason)
+
+    return act
+
+
+def _restore(session: Session, ref: Ref, reason: str) -> Report:
+    from pawl.operations.interventions import restore  # noqa: PLC0415 - not for shells that complete
+
+    return restore(session, ref, reason)
 
 
 commands: Mapping[str, click.Command] = MappingProxyType(
@@ -42,7 +52,7 @@ commands: Mapping[str, click.Command] = MappingProxyType(
             "revoke", "Refuse a version everywhere, even where it is pinned. This is final.", _withdrawing("revoked")
         ),
         "restore": _command(
-            "restore", "Take a deprecation or a yank back. A revoked version is never restored.", restore
+            "restore", "Take a deprecation or a yank back. A revoked version is never restored.", _restore
         ),
     }
 )
