@@ -34,6 +34,7 @@ yaml-reader-missing | the compiled YAML reader is not installed
 file-ending | a file that would be passed over because it does not end in .yaml
 file-ignored | a file that is not read (warning)
 file-not-found, not-a-file | nothing there, or no regular file
+file-linked | a source file is a symbolic link to a file of the workspace, which no review of it would show
 path-outside | a path that leads out of the workspace, also by a symbolic link
 cannot-read, cannot-write, cannot-remove, cannot-lock, cannot-clean | the operating system said no
 no-such-place, cannot-edit | a value in a file that cannot be replaced in its layout

@@ -110,6 +110,9 @@ class _Reading:
         except PawlError as error:
             self._fail(where, *(_placed(problem, where) for problem in error.problems))
             return None
+        if path.is_symlink() and path != self.workspace.settings_file:
+            self._fail(where, _linked(where))
+            return None
         before = self.known.get(kind, data) if self.known else None
         if before is not None:
             return Source(value=before, path=where, data=data)
@@ -268,6 +271,12 @@ def _yaml_files(reading: _Reading, folder: Path) -> list[Path]:
             message = f"{where} is not read: files here end in .yaml"
             reading.problems.append(Problem(code="file-ignored", severity="warning", message=message, path=where))
     return files
+
+
+def _linked(where: str) -> Problem:
+    """A link inside the workspace: a review of its file, and a revision in Git, would not show what it comes to."""
+    message = f"{where} is a symbolic link, and what people write is read from the file itself"
+    return Problem(code="file-linked", message=message, path=where, hint="put a copy of the file in the link's place")
 
 
 def _placed(problem: Problem, where: str) -> Problem:
