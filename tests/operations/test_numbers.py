@@ -132,6 +132,14 @@ def test_at_the_top_of_the_range_everybody_says_so(plain_shop: Shop) -> None:
     assert "required: major, and no higher number is left: 999999999.0.1 is too low" in text
 
 
+def test_no_old_content_comes_back_where_no_number_is_left_for_it(plain_shop: Shop) -> None:
+    plain_shop.adopt()
+    published(plain_shop, ("999999998.0.0", SHORT), (TOP, PAGE))
+    before = plain_shop.read(FILE)
+    answer = plain_shop.pawl("fix-forward", f"{NAME}@999999998.0.0", code=1)
+    assert (plain_shop.codes(answer), plain_shop.read(FILE)) == (["bump-too-small"], before)
+
+
 @pytest.mark.parametrize("version", ["999999999999.0.0", "1.0.1rc99999999999999999"])
 def test_a_number_that_is_too_long_is_told_how_long_it_can_be(plain_shop: Shop, version: str) -> None:
     put(plain_shop, version)
