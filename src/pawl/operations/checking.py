@@ -130,9 +130,9 @@ def _own_registry(
 ) -> Iterator[Problem]:
     """Yield what the work tree's own registry says of version numbers, beside what the base's says."""
     if revision is not None:
-        told = frozenset(selection.problems)
+        told = {(problem.code, problem.path, problem.line) for problem in selection.problems}
         own = select(every, ground_of(session.workspace, world.catalog))
-        yield from (problem for problem in own.problems if problem not in told)
+        yield from (problem for problem in own.problems if (problem.code, problem.path, problem.line) not in told)
 
 
 def _moving(scope: Scope) -> Iterable[Name]:

@@ -175,7 +175,8 @@ def suite_problems(sources: Sources, known: frozenset[str]) -> tuple[Problem, ..
     problems: list[Problem] = []
     for source in sources.suites.values():
         suite = source.value
-        if suite.about not in known and suite.about not in sources.procedures:
+        unread = f"procedures/{suite.about}.yaml" in sources.unread  # which is told of that file
+        if suite.about not in known and suite.about not in sources.procedures and not unread:
             message = f"the suite {suite.name} is about {suite.about}, which is neither here nor published"
             problems += source.problems(Fault(code="suite-about-unknown", message=message, at=("about",)))
     return tuple(problems)
