@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import pawl
+from pawl.conformance.outcomes import Outcome, SuiteResult
+from pawl.conformance.run import run_suite
 from pawl.errors import WithheldError
 from pawl.runs.ledger import Ledger
 from people import ADA, BEN, CYD, become, set_clock, with_people
@@ -142,8 +145,61 @@ def test_argo_rollouts_2168_age_and_soak_never_block_a_rollback(moved: Shop, clo
     moved.pawl("drill", "production", NAME)
     clock("2999-09-01T12:00:00Z")
     moved.promote("support/refund@1.0.0", to="production", code=3)
-    assert [("1.0.0", "allowed", True)] == ways(moved)
+    assert [("1.0.0", "allowed", False)] == ways(moved)  # its suites will be run again
     assert "1.0.0" == moved.rollback(NAME)["moves"][0]["to"]
+
+
+def test_what_is_too_old_is_run_again_on_the_way_back(moved: Shop, clock: Clock) -> None:
+    moved.write("registry/policies/ages.yaml", AGED)
+    moved.adopt("ages")
+    moved.pawl("drill", "production", NAME)
+    clock("2999-09-01T12:00:00Z")
+    for words in (("targets", NAME), ("rollback", NAME, "--reason", "errors", "--dry-run")):
+        assert "run now: the result of 2999-03-01T12:00:00Z is older than a rule takes for a promotion" in str(
+            moved.pawl(*words, "--channel", "production")
+        )
+    moved.rollback(NAME)
+
+
+def test_a_failing_run_blocks_and_age_alone_does_not(
+    moved: Shop, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What comes to nothing for want of leave to run code leaves the old result as it was; a failure does not."""
+    moved.write("registry/policies/ages.yaml", AGED)
+    moved.adopt("ages")
+    moved.pawl("drill", "production", NAME)
+    clock("2999-09-01T12:00:00Z")
+    outcomes = {"failed": 4, "skipped": 0}
+    for outcome, code in outcomes.items():
+
+        def run(*words: Any, outcome: Outcome = outcome, **more: Any) -> SuiteResult:  # type: ignore[assignment]
+            result = run_suite(*words, **more)
+            return replace(result, cases=tuple(replace(case, outcome=outcome) for case in result.cases))
+
+        monkeypatch.setattr("pawl.operations.judging.run_suite", run)
+        answer = moved.rollback(f"{NAME}@1.0.0", "--dry-run", code=code)
+        assert (outcome == "failed") == ("evidence-failed" in moved.codes(answer))
+
+
+@pytest.mark.parametrize(
+    ("path", "words", "why"),
+    [
+        ("conformance/refund.yaml", ("amount: 20", "amount: 21"), "the suite changed since the result of 2999-03-01"),
+        ("conformance/other.yaml", None, "there is no result of it so far"),
+    ],
+)
+def test_a_verdict_says_why_a_suite_was_run(
+    plain_shop: Shop, clock: Clock, path: str, words: tuple[str, str] | None, why: str
+) -> None:
+    clock("2999-03-01T12:00:00Z")
+    plain_shop.release_first()
+    if words:
+        plain_shop.edit(path, words)
+    else:
+        plain_shop.write(path, plain_shop.read("conformance/refund.yaml").replace("suite: refund", "suite: other"))
+    answer = plain_shop.pawl("why", f"{NAME}@1.0.0", "--channel", "production")
+    assert f"run now: {why}" in str(answer["tree"])
+    assert any(row["reason"].startswith(f"run now: {why}") for row in answer["evidence"])
 
 
 @pytest.mark.slow

@@ -24,7 +24,9 @@ CASES: list[tuple[list[dict[str, Any]], str, timedelta | None]] = [
     ([evidence("P30D", 1), evidence("PT1H", 2, applies={"channels": ["staging"]})], "promote", timedelta(days=30)),
     ([evidence("P30D", 1, effective_on="2026-03-02")], "promote", None),
     ([evidence("P30D", 1, level="advisory")], "promote", timedelta(days=30)),
-    ([evidence("P30D", 1)], "rollback", None),
+    ([evidence("P30D", 1)], "rollback", timedelta(days=30)),
+    ([evidence("P30D", 1, applies={"actions": ["promote"]})], "rollback", timedelta(days=30)),
+    ([evidence("P30D", 1)], "remove", None),
 ]
 
 

@@ -94,6 +94,8 @@ class PassedOver:
 
     entry: EvidenceEntry
     reason: str
+    changed: tuple[str, ...]
+    """The parts of the key that are others now: subject, closure, suite, runner. Empty where it is something else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,7 +234,7 @@ def choose(entries: Iterable[EvidenceEntry], key: Key, *, now: datetime) -> Choi
         if why is None:
             counting.append(entry)
         elif entry.key.subject == key.subject or entry.key.suite == key.suite:
-            passed_over.append(PassedOver(entry=entry, reason=why))
+            passed_over.append(PassedOver(entry=entry, reason=why, changed=_changed(entry.key, key)))
     newest_time = max((entry.finished for entry in counting), default=None)
     newest_ones = [entry for entry in counting if entry.finished == newest_time]
     worst = min(newest_ones, key=lambda entry: (WORST_FIRST.index(entry.outcome), entry.digest), default=None)
@@ -244,6 +246,25 @@ def newest(entries: Iterable[EvidenceEntry], key: Key, *, now: datetime) -> Evid
     return choose(entries, key, now=now).entry
 
 
+_CHANGED = {
+    "closure": "what it requires",
+    "suite": "the suite",
+    "runner": "pawl's way of judging or the implementation",
+}
+
+
+def why_not_reused(choice: Choice, suite: Name) -> str:
+    """Return in words why no result of a suite counts; the newest one on the same version says it."""
+    rows = [row for row in choice.passed_over if row.entry.suite == suite and "subject" not in row.changed]
+    if not rows:
+        return "there is no result of it so far"
+    row = max(rows, key=lambda item: (item.entry.finished, item.entry.digest))
+    if not row.changed:
+        return f"the result of {row.entry.finished_at} does not count: {row.reason}"
+    what = " and ".join(_CHANGED[part] for part in row.changed)
+    return f"{what} changed since the result of {row.entry.finished_at}"
+
+
 def parse_time(text: str) -> datetime:
     """Return an RFC 3339 time in UTC; ``ValueError`` for anything else, a time without a zone too."""
     moment = datetime.fromisoformat(text)
@@ -253,7 +274,7 @@ def parse_time(text: str) -> datetime:
 
 
 def _why_not(entry: EvidenceEntry, key: Key, now: datetime) -> str | None:
-    changed = [part for part in ("subject", "closure", "suite", "runner") if _part(entry.key, part) != _part(key, part)]
+    changed = _changed(entry.key, key)
     if changed:
         return f"it is of another {', '.join(changed)}"
     if entry.partial:
@@ -261,6 +282,10 @@ def _why_not(entry: EvidenceEntry, key: Key, now: datetime) -> str | None:
     if entry.finished > now:
         return f"it is from the future: {entry.finished_at}"
     return None
+
+
+def _changed(key: Key, other: Key) -> tuple[str, ...]:
+    return tuple(part for part in ("subject", "closure", "suite", "runner") if _part(key, part) != _part(other, part))
 
 
 def _part(key: Key, part: str) -> Digest:

@@ -6,19 +6,21 @@ The cheap checks come first: where they already refuse, no suite is run, and the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from pawl.canonical import record_bytes, sha256
 from pawl.conformance.evidence import (
+    Choice,
     EvidenceEntry,
     Key,
+    choose,
     entry_from_record,
-    newest,
     parse_time,
     statement,
     to_record,
+    why_not_reused,
 )
 from pawl.conformance.outcomes import SuiteResult
 from pawl.conformance.run import run_suite, runner_digest_for
@@ -47,6 +49,8 @@ _DECIDED = {
 }
 """Results that stand until one of their digests changes; anything else could not tell, and is run again."""
 _NOT_RUN = "no stored result counts, and it was not run"
+_TOLD_NOTHING = "skipped"
+"""What a suite comes to whose implementation was not run: it says nothing about the version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +78,8 @@ class Judgement:
     suites: Mapping[Name, tuple[SuiteEvidence, ...]]
     new: tuple[NewEvidence, ...]
     situation: Situation
+    aged: frozenset[tuple[str, str]] = frozenset()
+    """Version and suite of each stored result that a rollback would make again for its age; where nothing is run."""
 
     @property
     def undecided(self) -> bool:
@@ -85,7 +91,7 @@ class Judgement:
     def evidence(self) -> list[dict[str, Any]]:
         """Return what each suite came to, when, and how long ago; ``stored`` where it was not run for this."""
         situation = self.situation
-        made = {(new.entry["about"], new.entry["suite"]) for new in self.new}
+        made = self.aged | {(new.entry["about"], new.entry["suite"]) for new in self.new}
         rows = []
         for name, suites in self.suites.items():
             about = str(situation.after[name].ref)
@@ -97,6 +103,7 @@ class Judgement:
                         "about": about,
                         "outcome": suite.outcome,
                         "finished_at": suite.at,
+                        "reason": suite.reason,
                         "age_seconds": int(age.total_seconds()) if age is not None else None,
                         "stored": suite.at is not None and (about, suite.suite) not in made,
                     }
@@ -146,7 +153,7 @@ def judge(
     if not suites.run and _is_refused(verdict):
         # what nobody asks above is not told here either, though it was at hand
         return Judgement(verdict=_without_suites(evaluate(situation)), suites={}, new=(), situation=situation)
-    return Judgement(verdict=verdict, suites=found, new=new, situation=asked)
+    return Judgement(verdict=verdict, suites=found, new=new, situation=asked, aged=frozenset(gathering.aged))
 
 
 def _is_refused(verdict: Verdict) -> bool:
@@ -195,12 +202,14 @@ class _Gathering:
     release: str
     """The record that new evidence would be stored by: channel and serial."""
     suites: Suites
+    aged: set[tuple[str, str]] = field(default_factory=set)
 
     def gather(self, situation: Situation) -> tuple[dict[Name, tuple[SuiteEvidence, ...]], tuple[NewEvidence, ...]]:
         """Return each affected procedure's suites with their newest results, and the statements made for it."""
         suites: dict[Name, tuple[SuiteEvidence, ...]] = {}
         new: list[NewEvidence] = []
         after = situation.after
+        back = situation.action == "rollback"
         for name in affected(situation):
             closure = closure_of(name, after)
             procedure = self.procedures[closure.root.digest]
@@ -216,7 +225,7 @@ class _Gathering:
             oldest = self.session.now - age if age is not None else None
             found = []
             for suite in self.sources.suites_of(procedure):
-                known, made = self._suite(suite, procedure, closure, entries, oldest)
+                known, made = self._suite(suite, procedure, closure, entries, oldest, back=back)
                 found.append(known)
                 new += made
             suites[name] = tuple(found)
@@ -229,6 +238,8 @@ class _Gathering:
         closure: Closure,
         entries: list[EvidenceEntry],
         oldest: datetime | None,
+        *,
+        back: bool,
     ) -> tuple[SuiteEvidence, tuple[NewEvidence, ...]]:
         """Return the result that counts; what a rule would find too old, from ``oldest`` back, is made again."""
         settings = self.sources.settings
@@ -239,13 +250,17 @@ class _Gathering:
             suite=suite.digest,
             runner=runner_digest_for(procedure, root=root, python_path=paths),
         )
-        entry = newest(entries, key, now=self.session.now)
-        if entry is not None and entry.outcome in _DECIDED and not self._lapsed(entry, oldest):
-            self._check_stored(entry)
-            reason = f"{_DECIDED[entry.outcome]} {entry.finished_at}"
-            return _evidence(suite, entry.outcome, reason, entry.finished_at), ()
+        choice = choose(entries, key, now=self.session.now)
+        entry, why_run = choice.entry, self._why_run(choice, suite, oldest)
+        if entry is not None and why_run is None:
+            return self._stored(suite, entry), ()
+        passed_once = back and entry is not None and entry.outcome == "passed"  # age alone never closes a way back
+        if entry is not None and passed_once and not self.suites.run:
+            self.aged.add((str(procedure.ref), suite.name))
+            return self._stored(suite, entry), ()
         if not self.suites.run:
-            return SuiteEvidence(suite=suite.name, cases=len(suite.cases), outcome=None, reason=_NOT_RUN), ()
+            reason = f"{_NOT_RUN}: {why_run}"
+            return SuiteEvidence(suite=suite.name, cases=len(suite.cases), outcome=None, reason=reason), ()
         required = {member.name: self.procedures[member.digest] for member in closure.members}
         made = self.suites.made if self.suites.made is not None else {}
         result = made.get(key)
@@ -253,14 +268,28 @@ class _Gathering:
             code = self.session.run_code
             result = run_suite(suite, procedure, code=code, root=root, python_path=paths, closure=required)
             made[key] = result
+        if entry is not None and passed_once and result.outcome == _TOLD_NOTHING:
+            return self._stored(suite, entry), ()
         new = new_evidence(result, suite, key, closure, self.session, self.release)
-        return _evidence(suite, result.outcome, _why(result), self.session.at), (new,)
+        return _evidence(suite, result.outcome, _why(result, why_run), self.session.at), (new,)
 
-    def _lapsed(self, entry: EvidenceEntry, oldest: datetime | None) -> bool:
-        since = self.suites.since
+    def _stored(self, suite: Suite, entry: EvidenceEntry) -> SuiteEvidence:
+        self._check_stored(entry)
+        reason = f"{_DECIDED[entry.outcome]} {entry.finished_at}"
+        return _evidence(suite, entry.outcome, reason, entry.finished_at)
+
+    def _why_run(self, choice: Choice, suite: Suite, oldest: datetime | None) -> str | None:
+        """Return why a suite has to run; ``None`` where a stored result stands."""
+        entry, since = choice.entry, self.suites.since
+        if entry is None:
+            return why_not_reused(choice, suite.name)
+        if entry.outcome not in _DECIDED:
+            return f"the result of {entry.finished_at} could not tell: {entry.outcome}"
         if since is not None and entry.finished <= since:
-            return True
-        return oldest is not None and entry.outcome == "passed" and entry.finished <= oldest
+            return f"made anew, whatever is stored; the last result is of {entry.finished_at}"
+        if oldest is not None and entry.outcome == "passed" and entry.finished <= oldest:
+            return f"the result of {entry.finished_at} is older than a rule takes for a promotion"
+        return None
 
     def _check_stored(self, entry: EvidenceEntry) -> None:
         path = self.session.workspace.evidence / entry.file
@@ -296,9 +325,9 @@ def _evidence(suite: Suite, outcome: Any, reason: str, at: str) -> SuiteEvidence
     return SuiteEvidence(suite=suite.name, cases=len(suite.cases), outcome=outcome, reason=reason, at=at)
 
 
-def _why(result: SuiteResult) -> str:
+def _why(result: SuiteResult, why_run: str | None) -> str:
     if result.outcome == "passed":
-        return "run now"
+        return f"run now: {why_run}"
     wrong = [case for case in result.cases if case.outcome != "passed"]
     first = "; ".join(f"{case.id} {case.outcome}: {'; '.join(case.reasons)}" for case in wrong[:3])
     more = f"; and {len(wrong) - 3} more" if len(wrong) > 3 else ""

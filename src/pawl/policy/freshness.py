@@ -13,13 +13,15 @@ from pawl.policy.rules import Rule, matches
 def longest_age(
     rules: Iterable[Rule], *, procedure: Mapping[str, Any], channel: str, action: str, now: datetime
 ) -> timedelta | None:
-    """Return the age from which on a result is too old for some rule that is asked; ``None`` where no rule says.
+    """Return the age from which on results are made again: too old for some rule of a promotion; ``None`` for any age.
 
-    On the way back no rule says: there, no age is asked.
+    On the way back no age is asked, and none blocks it: what a promotion would find too old is run again, and counts by
+    what it comes to then.
     """
+    asked = "promote" if action == "rollback" else action
     ages = []
     for rule in rules:
-        demand = read_evidence(rule.body)[0] if rule.kind == "evidence" and action == "promote" else None
-        if demand and matches(rule, procedure=procedure, channel=channel, action=action, now=now).applies:
+        demand = read_evidence(rule.body)[0] if rule.kind == "evidence" and asked == "promote" else None
+        if demand and matches(rule, procedure=procedure, channel=channel, action=asked, now=now).applies:
             ages.append(demand.max_age)
     return min(ages, default=None)
