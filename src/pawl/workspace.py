@@ -223,16 +223,30 @@ class Workspace:
             problem = Problem(code="not-utf8", message=message, path=where)
             raise InvalidError(message, problems=(problem,)) from error
 
-    def attested(self, state: ChannelState, adopted: str | None, at: str, *, approvals: bool = True) -> ChannelState:
+    def attested(
+        self,
+        state: ChannelState,
+        adopted: str | None,
+        at: str,
+        *,
+        approvals: bool = True,
+        known: dict[Any, bool] | None = None,
+    ) -> ChannelState:
         """Return a channel for judging: verified is in it only what a signature vouches for at ``at``.
 
         A key vouches that the adopted signers and those of the work tree both allow: to add one takes an adoption, to
         take one out does not. What cannot be looked at vouches for nothing. ``approvals`` says whether they matter.
+        ``known`` keeps the answers, for whoever asks about the same records many times.
         """
         claimed = claims(state, at, approvals=approvals)
         if not claimed:
             return state
-        held = {serial for serial in claimed if self._vouched(state.channel, serial, adopted, at)}
+        answers = {} if known is None else known
+        for serial in claimed:
+            key = (state.channel, serial, adopted, at)
+            if key not in answers:
+                answers[key] = self._vouched(state.channel, serial, adopted, at)
+        held = {serial for serial in claimed if answers[state.channel, serial, adopted, at]}
         return only_verified(state, held, approvals=approvals)
 
     def vouches(self, who: str | None, data: bytes, signature: str | None, adopted: str | None, at: str) -> bool:

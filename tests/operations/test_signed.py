@@ -293,3 +293,27 @@ def test_the_second_person_of_a_waiver_can_have_to_sign(
     promote(asked, 0)
     asked.write(SIGNERS, whole.replace(signer_line(CYD, keys[CYD]), ""))
     promote(asked, 8)
+
+
+def test_each_record_is_looked_at_once(asked: Shop, act: Sign, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many questions a command asks: every target of every pin is one."""
+    act(BEN, BEN)
+    asked.pawl(
+        *("waive", "APP-1", FIRST[0], "--channel", "production", "--action", "promote", "--for", "P1D"),
+        *("--owner", "o", "--reason", "r"),
+    )
+    approve(asked)
+    act(ADA, None)
+    looked: list[int] = []
+    real = Workspace._vouched
+
+    def counted(self: Workspace, channel: Any, serial: Any, *words: Any) -> bool:
+        looked.append(serial)
+        return real(self, channel, serial, *words)
+
+    monkeypatch.setattr(Workspace, "_vouched", counted)
+    for words in (("status",), ("audit",), ("promote", *FIRST, "--to", "production", "--reason", "r", "--dry-run")):
+        looked.clear()
+        asked.pawl(*words)
+        assert looked
+        assert len(looked) == len(set(looked))

@@ -34,6 +34,8 @@ class Session:
     """Whether implementations of tools may be run."""
     actor_kind: ActorKind = "unknown"
     """What the actor says to be; a claim that takes rights away is believed, one that would give some is not."""
+    vouched: dict[Any, bool] = field(default_factory=dict, repr=False, compare=False)
+    """Which records signatures were found to vouch for so far: each is looked at once."""
 
     @property
     def at(self) -> str:

@@ -40,7 +40,11 @@ def situation_for(
     return Situation(
         action=action,
         state=session.workspace.attested(
-            state, policy.signers if policy else None, session.at, approvals=action == "promote"
+            state,
+            policy.signers if policy else None,
+            session.at,
+            approvals=action == "promote",
+            known=session.vouched,
         ),
         catalog=world.catalog,
         rules=world.rules if rules is None else rules,

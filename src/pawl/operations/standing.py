@@ -106,7 +106,8 @@ def standing_waivers(
 ) -> tuple[Standing, ...]:
     """Return every waiver that was ever asked for on a channel, as it stands now."""
     policy = world.catalog.policy
-    attested = session.workspace.attested(state, policy.signers if policy else None, session.at, approvals=False)
+    signers, known = policy.signers if policy else None, session.vouched
+    attested = session.workspace.attested(state, signers, session.at, approvals=False, known=known)
     used: dict[Serial, list[str]] = {}
     for item in overridden:
         used.setdefault(item.waiver, []).append(item.ref)
