@@ -203,9 +203,13 @@ def test_the_summary_and_the_comment(tmp_path: Path) -> None:
 
 
 def test_what_is_released_is_held_against_policy(released: Shop, tmp_path: Path) -> None:
-    """One version alone has no way back, which is a finding; bytes that were changed are worse."""
+    """First versions have no way back yet and are green; one that was closed is a finding, changed bytes are worse."""
     environ = environment(tmp_path)
     scripts_ = [step("Verify"), step("Audit"), pipeline_script("pawl-released")]
+    codes = [run("bash", "-e", "-c", each, cwd=released.root, env=environ).returncode for each in scripts_]
+    assert codes == [0, 0, 0]
+    released.release_second()
+    released.pawl("reject", "support/refund@1.0.0", "--channel", "production", "--reason", "it leaks")
     codes = [run("bash", "-e", "-c", each, cwd=released.root, env=environ).returncode for each in scripts_]
     assert codes == [0, 1, 1]
     released.edit("registry/versions/support/refund-draft/1.0.0.yaml", ("1.0.0", "1.0.0 "))

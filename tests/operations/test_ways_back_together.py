@@ -123,3 +123,15 @@ def test_a_rollback_runs_each_suite_once(
     monkeypatch.setattr("pawl.operations.judging.run_suite", counted)
     answer = together.rollback(*names, "--with-requirements")
     assert ("done", ["refund", "refund-draft"]) == (answer["status"], sorted(ran))
+
+
+def test_a_first_version_can_be_spared_and_one_that_lost_its_way_cannot(plain_shop: Shop) -> None:
+    plain_shop.release_first()
+    plain_shop.pawl("audit", "--require-way-back", code=1)
+    spared = plain_shop.pawl("audit", "--require-way-back", "--except-first")
+    assert [[FLOW, TOOL]] * 2 == [row["first"] for row in spared["channels"]]
+    assert ["no-way-back"] * 4 == plain_shop.codes(spared, "note")
+    second(plain_shop)
+    plain_shop.pawl("reject", f"{TOOL}@1.0.0", *ONWARD, "--reason", "it leaks")
+    closed = plain_shop.pawl("audit", *ONWARD, "--require-way-back", "--except-first", code=1)
+    assert (["no-way-back"] * 2, []) == (plain_shop.codes(closed), closed["channels"][0]["first"])

@@ -40,12 +40,13 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
     metavar="[N]",
     help="Make it a finding where a pin has fewer than N (1) versions to go back to.",
 )
+@click.option("--except-first", is_flag=True, help="With it, no finding where no other version of a pin was ever live.")
 @no_code_option
-def command(session: Session, channel: Channel | None, require_way_back: int | None) -> Report:
+def command(session: Session, channel: Channel | None, require_way_back: int | None, except_first: bool) -> Report:
     """Hold what is live against today's policy: 3 where it breaks a rule.
 
     Warns of each pin without a way back.
     """
     from pawl.operations.auditing import audit  # noqa: PLC0415 - not for shells that complete
 
-    return audit(session, channel, require_way_back)
+    return audit(session, channel, require_way_back, except_first=except_first)

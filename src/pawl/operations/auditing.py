@@ -17,7 +17,7 @@ from pawl.operations.world import World, read_world
 from pawl.policy.evaluator import evaluate
 from pawl.policy.rules import Rule
 from pawl.policy.verdict import FINDINGS, INTEGRITY, REFUSED, WITHHELD, Verdict, hardest
-from pawl.problems import Problem
+from pawl.problems import Problem, Severity
 from pawl.registry.channels import ChannelState
 
 
@@ -28,8 +28,13 @@ def live_verdict(session: Session, world: World, state: ChannelState, rules: tup
     return evaluate(replace(situation, documents={item.digest: item.document for item in procedures.values()}))
 
 
-def audit(session: Session, channel: Channel | None, require_way_back: int | None) -> Report:
-    """Report what is live and breaks a rule (3), and, where it is required, what has no way back (1)."""
+def audit(
+    session: Session, channel: Channel | None, require_way_back: int | None, *, except_first: bool = False
+) -> Report:
+    """Report what is live and breaks a rule (3), and, where it is required, what has no way back (1).
+
+    ``except_first``: a pin that has no way back because no other version was ever live is told, and no finding.
+    """
     world = read_world(session.workspace)
     states = [world.channel(channel)] if channel else list(world.channels.values())
     sources = read_sources(session.workspace)
@@ -37,7 +42,9 @@ def audit(session: Session, channel: Channel | None, require_way_back: int | Non
     problems: list[Problem] = []
     rows = []
     for state in states:
-        row, found = _audit_channel(session, world, sources, state, require_way_back, problems)
+        row, found = _audit_channel(
+            session, world, sources, state, require_way_back, problems, except_first=except_first
+        )
         rows.append(row)
         codes += found
     code = hardest(codes)
@@ -56,6 +63,8 @@ def _audit_channel(
     state: ChannelState,
     require_way_back: int | None,
     problems: list[Problem],
+    *,
+    except_first: bool,
 ) -> tuple[dict[str, Any], list[int]]:
     codes: list[int] = []
     policy = world.catalog.policy
@@ -67,6 +76,7 @@ def _audit_channel(
         "findings": [],
         "ways_back": {},
         "together": [],
+        "first": [],
         "waivers": [],
         "overridden": [],
     }
@@ -97,10 +107,12 @@ def _audit_channel(
         ways = _ways_back(session, world, sources, state, name)
         row["ways_back"][name] = [target.pin.version for target in ways]
         row["together"] += [_together(target, state) for target in ways if target.together]
-        wanted = require_way_back or 1
-        if len(ways) < wanted:
-            problems.append(_no_way(state, name, ways, require_way_back))
-            codes += [FINDINGS] if require_way_back else []
+        if not state.earlier(name):
+            row["first"].append(name)
+        if len(ways) < (require_way_back or 1):
+            spared = except_first and name in row["first"]
+            problems.append(_no_way(state, name, ways, spared=spared, required=require_way_back))
+            codes += [FINDINGS] if require_way_back and not spared else []
     return row, codes
 
 
@@ -127,11 +139,12 @@ def _together(target: Target, state: ChannelState) -> dict[str, Any]:
     return {"name": target.pin.name, "version": target.pin.version, "with": target.refs, "command": command}
 
 
-def _no_way(state: ChannelState, name: Name, ways: list[Target], required: int | None) -> Problem:
+def _no_way(state: ChannelState, name: Name, ways: list[Target], *, spared: bool, required: int | None) -> Problem:
     there = f"only {', '.join(target.words for target in ways)}" if ways else "no earlier version"
-    return Problem(
-        code="no-way-back",
-        severity="error" if required else "warning",
-        message=f"{state.channel}: {name}@{state.pins[name].version} could be rolled back to {there} now",
-        hint=f"pawl targets {name} --channel {state.channel} shows every earlier version and its verdict",
-    )
+    message = f"{state.channel}: {name}@{state.pins[name].version} could be rolled back to {there} now"
+    hint = f"pawl targets {name} --channel {state.channel} shows every earlier version and its verdict"
+    if not state.earlier(name):
+        message = f"{message}: no other version was ever live there"
+        hint = "a way back begins with the second version that is promoted; until then: pawl halt"
+    severity: Severity = "note" if spared else "error" if required else "warning"
+    return Problem(code="no-way-back", severity=severity, message=message, hint=hint)
