@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.floors import start_repository
 from benchmarks.harness import Benchmark, Contest, Setting
 from benchmarks.workspaces import make, name_of, publish_all, session
-from pawl.operations.checking import check
+from pawl.operations.reviewing.checking import check
 from pawl.workspace import Workspace
 
 CHANGED = 3

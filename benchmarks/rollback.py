@@ -10,7 +10,7 @@ from benchmarks.floors import CommitByHand, files_of_head, start_repository
 from benchmarks.harness import Benchmark, Contest, Setting
 from benchmarks.release import Side
 from benchmarks.workspaces import STAGING, make, name_of, promote_to_staging, publish_all, session, write_procedure
-from pawl.operations.drilling import DrillOptions, drill
+from pawl.operations.releasing.drilling import DrillOptions, drill
 from pawl.workspace import Workspace
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from pawl.ids import Channel, Name, Ref, parse_ref
 from pawl.io.strict_yaml import load
-from pawl.operations.policies import policy_adopt
-from pawl.operations.publishing import publish, published_form
-from pawl.operations.release import Options, promote
+from pawl.operations.authoring.publishing import publish, published_form
+from pawl.operations.governing.policies import policy_adopt
+from pawl.operations.releasing.release import Options, promote
 from pawl.operations.session import Session
 from pawl.operations.sources import Source
 from pawl.procedures.read import read_procedure

@@ -272,7 +272,7 @@ def test_a_waiting_command_that_is_stopped_says_so_as_json(released: Shop) -> No
     """It waits for inputs from standard input; a pipe that it holds open tells when it reads."""
     words = ["-C", str(released.root), "render", FIRST[1], "--inputs", "-", "-o", "json"]
     code = (
-        "import sys, pawl.operations.reading as r; read = r.read_json; "
+        "import sys, pawl.operations.observing.reading as r; read = r.read_json; "
         "r.read_json = lambda *a: (print('reading', file=sys.stderr, flush=True), read(*a))[1]; "
         "import pawl.cli.main as m; m.run(sys.argv[1:])"
     )

@@ -27,12 +27,12 @@ from hypothesis.stateful import (
 
 from pawl.errors import InvalidError, NotFoundError, RefusedError, WithheldError
 from pawl.ids import Channel, Name, Ref, Version, parse_ref
-from pawl.operations.interventions import halt, reject, restore, resume, unreject, withdraw
-from pawl.operations.policies import policy_adopt
-from pawl.operations.publishing import publish
-from pawl.operations.release import Options, promote, remove, rollback
+from pawl.operations.authoring.publishing import publish
+from pawl.operations.governing.interventions import halt, reject, restore, resume, unreject, withdraw
+from pawl.operations.governing.policies import policy_adopt
+from pawl.operations.observing.verifying import verify
+from pawl.operations.releasing.release import Options, promote, remove, rollback
 from pawl.operations.session import Report, Session
-from pawl.operations.verifying import verify
 from pawl.policy.verdict import hardest
 from pawl.registry.catalog import LEVELS, WithdrawalLevel
 from pawl.registry.journal import Actor

@@ -362,7 +362,7 @@ def test_only_what_is_connected_is_looked_at() -> None:
 
 
 def test_resolvelib_is_loaded_where_more_must_move_and_not_before() -> None:
-    code = "import sys, pawl.releases.choosing, pawl.operations.release; print('resolvelib' in sys.modules)"
+    code = "import sys, pawl.releases.choosing, pawl.operations.releasing.release; print('resolvelib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

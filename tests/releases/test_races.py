@@ -14,7 +14,9 @@ import pytest
 from pawl.errors import ConflictError
 from pawl.ids import Channel
 from pawl.io import steps
-from pawl.operations import interventions, publishing, release
+from pawl.operations.authoring import publishing
+from pawl.operations.governing import interventions
+from pawl.operations.releasing import release
 from pawl.registry.journal import Actor
 from pawl.releases.applying import apply
 from pawl.releases.planning import Stamp, plan_intervention

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import pawl
-from pawl.operations import release
-from pawl.operations.judging import judge
+from pawl.operations.releasing import release
+from pawl.operations.releasing.judging import judge
 from support import FIRST, SECOND, Shop, in_process, in_subprocess, story
 
 TOOL = "support/check-eligibility@1.0.0"

@@ -50,8 +50,8 @@ def command(
     An approval is of each version's digest with what it requires, as pinned now or given here, under the policy in
     force. One that does not count is recorded too, and ends with 8.
     """
-    from pawl.operations.approving import approve  # noqa: PLC0415 - not for shells that complete
-    from pawl.operations.waiving import consent  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.governing.approving import approve  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.governing.waiving import consent  # noqa: PLC0415 - not for shells that complete
 
     end = end_of(session, until, length)
     if bool(refs) == bool(waivers):

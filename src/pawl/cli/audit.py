@@ -47,6 +47,6 @@ def command(session: Session, channel: Channel | None, require_way_back: int | N
 
     Warns of each pin without a way back.
     """
-    from pawl.operations.auditing import audit  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.observing.auditing import audit  # noqa: PLC0415 - not for shells that complete
 
     return audit(session, channel, require_way_back, except_first=except_first)

@@ -10,7 +10,7 @@ import click
 from pawl.cli.command import NAME, VERSION, pawl_command
 from pawl.errors import UsageError
 from pawl.ids import Name, Version
-from pawl.operations.bumping import PARTS, Part, bump
+from pawl.operations.authoring.bumping import PARTS, Part, bump
 from pawl.operations.session import Report, Session
 
 

@@ -15,7 +15,7 @@ from pawl.operations.session import Report, Session
 def _explain(ctx: click.Context, _param: click.Parameter, code: str | None) -> None:
     if code is None:
         return
-    from pawl.operations.explaining import explained  # noqa: PLC0415 - the texts are read where they are shown
+    from pawl.operations.reviewing.explaining import explained  # noqa: PLC0415 - the texts are read where they are shown
 
     finish("check explain", guarded(lambda: explained(code)), ctx.params["outputs"], _explanation)
 
@@ -48,6 +48,6 @@ def command(session: Session, base: str | None, everything: bool) -> Report:
 
     All faults of all files come in one run. Stores nothing.
     """
-    from pawl.operations.checking import check  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.reviewing.checking import check  # noqa: PLC0415 - not for shells that complete
 
     return check(session, base, everything=everything)

@@ -148,6 +148,6 @@ def command(
     the work tree. Without a NAME it is every procedure of the work tree that differs. --base compares with a Git
     revision in place of the first NAME's version.
     """
-    from pawl.operations.comparing import diff  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.reviewing.comparing import diff  # noqa: PLC0415 - not for shells that complete
 
     return diff(session, old, new, base=base)

@@ -12,7 +12,7 @@ from pawl.cli.command import CHANNEL, NAME, checked, dry_run_option, no_code_opt
 from pawl.cli.output import table
 from pawl.cli.targets import why_not, with_refs
 from pawl.ids import Channel, Name
-from pawl.operations.drilling import LAST, REASON, DrillOptions, drill
+from pawl.operations.releasing.drilling import LAST, REASON, DrillOptions, drill
 from pawl.operations.session import Report, Session
 from pawl.policy.durations import parse_duration
 

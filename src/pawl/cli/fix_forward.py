@@ -37,6 +37,6 @@ def command(session: Session, ref: Ref, channel: Channel | None, take_place: boo
 
     It writes procedures/NAME.yaml in the work tree, for a pull request; nothing is published or committed.
     """
-    from pawl.operations.fixing import fix_forward  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.authoring.fixing import fix_forward  # noqa: PLC0415 - not for shells that complete
 
     return fix_forward(session, ref, channel, take_place=take_place)

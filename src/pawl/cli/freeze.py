@@ -78,7 +78,7 @@ def _freeze(
 
     What is live goes on being served. Leaving what must not be live is never held up.
     """
-    from pawl.operations.freezing import Wanted, freeze  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.governing.freezing import Wanted, freeze  # noqa: PLC0415 - not for shells that complete
 
     end = needed_end(session, until, length)
     wanted = Wanted(until=end, actions=actions, roles=roles, names=names, labels=labels)
@@ -91,7 +91,7 @@ def _freeze(
 @reason_option
 def _unfreeze(session: Session, channel: Channel, serial: int | None, reason: str) -> Report:
     """Lift the freeze of record SERIAL, or every freeze that somebody set. Freezes by a rule are lifted by policy."""
-    from pawl.operations.freezing import unfreeze  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.governing.freezing import unfreeze  # noqa: PLC0415 - not for shells that complete
 
     return unfreeze(session, channel, Serial(serial) if serial is not None else None, reason)
 

@@ -14,13 +14,13 @@ from pawl.operations.session import Report, Session
 
 
 def _halt(session: Session, name: Name, version: Version | None, channel: Channel, reason: str) -> Report:
-    from pawl.operations.interventions import halt  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.governing.interventions import halt  # noqa: PLC0415 - not for shells that complete
 
     return halt(session, name, version, channel, reason)
 
 
 def _resume(session: Session, name: Name, version: Version | None, channel: Channel, reason: str) -> Report:
-    from pawl.operations.interventions import resume  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.governing.interventions import resume  # noqa: PLC0415 - not for shells that complete
 
     return resume(session, name, version, channel, reason)
 

@@ -62,6 +62,6 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
 @click.option("--at", type=MOMENT, help="Only up to this moment, and the pins as they were then.")
 def command(session: Session, channel: Channel, at: datetime | None) -> Report:
     """Show every attempt on a channel, oldest first; refused ones are rows too."""
-    from pawl.operations.looking import history  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.observing.looking import history  # noqa: PLC0415 - not for shells that complete
 
     return history(session, channel, timestamp(at) if at else None)

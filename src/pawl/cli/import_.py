@@ -43,7 +43,7 @@ def mcp(
 
     A tool that cannot be used is refused by name, and then nothing is written.
     """
-    from pawl.operations.importing import import_mcp  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.authoring.importing import import_mcp  # noqa: PLC0415 - not for shells that complete
 
     return import_mcp(session, file, prefix=prefix, version=version, owner=owner, skip_unusable=skip_unusable)
 

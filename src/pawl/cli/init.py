@@ -25,6 +25,6 @@ def command(shell: Shell, folder: Path | None) -> Report:
 
     It passes check as it is. Files that exist stay as they are, and nothing is committed.
     """
-    from pawl.operations.creating import init  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.authoring.creating import init  # noqa: PLC0415 - not for shells that complete
 
     return init(shell.folder / folder if folder else shell.folder)

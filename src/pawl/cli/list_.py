@@ -33,6 +33,6 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
 @click.option("--kind", help="Only procedures of this kind.")
 def command(session: Session, words: Sequence[str], kind: str | None) -> Report:
     """List published procedures whose names hold all of WORDS."""
-    from pawl.operations.looking import list_published  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.observing.looking import list_published  # noqa: PLC0415 - not for shells that complete
 
     return list_published(session, words, kind)

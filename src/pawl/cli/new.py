@@ -25,6 +25,6 @@ def command(session: Session, kind: str, name: str) -> Report:
     A suite is made from the schema of the procedure NAME: a minimal call is accepted, and refused without each
     required argument. NAME may hold * to make a suite for every procedure that has none.
     """
-    from pawl.operations.creating import new  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.authoring.creating import new  # noqa: PLC0415 - not for shells that complete
 
     return new(session.workspace, kind, name)

@@ -36,7 +36,7 @@ def _show_lines(data: Mapping[str, Any]) -> Iterator[str]:
 @click.argument("number", type=click.IntRange(min=1), required=False, shell_complete=offering(lambda _: policies))
 def show(session: Session, number: int | None) -> Report:
     """Show the policy in force, or the one with NUMBER."""
-    from pawl.operations.policies import policy_show  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.governing.policies import policy_show  # noqa: PLC0415 - not for shells that complete
 
     return policy_show(session, number)
 
@@ -52,7 +52,7 @@ def _test_lines(data: Mapping[str, Any]) -> Iterator[str]:
 @pawl_command("policy test", lines=_test_lines)
 def test(session: Session) -> Report:
     """Run the permitted and denied examples that stand beside the rules."""
-    from pawl.operations.policies import policy_test  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.governing.policies import policy_test  # noqa: PLC0415 - not for shells that complete
 
     return policy_test(session)
 
@@ -93,7 +93,7 @@ def _plan_lines(data: Mapping[str, Any]) -> Iterator[str]:
 @click.option("--at", type=MOMENT, help="Ask as of this moment alone, such as that of a rule's effective_on.")
 def plan(session: Session, at: datetime | None) -> Report:
     """Say what would change if the sources were adopted now, from when on, and who must act."""
-    from pawl.operations.policies import policy_plan  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.governing.policies import policy_plan  # noqa: PLC0415 - not for shells that complete
 
     return policy_plan(session, at)
 
@@ -108,7 +108,7 @@ def _adopt_lines(data: Mapping[str, Any]) -> Iterator[str]:
 @click.option("--again", is_flag=True, help="Go back to the rules of an older policy on purpose.")
 def adopt(session: Session, reason: str, again: bool) -> Report:
     """Freeze the sources and the channel settings under the next policy number."""
-    from pawl.operations.policies import policy_adopt  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.governing.policies import policy_adopt  # noqa: PLC0415 - not for shells that complete
 
     return policy_adopt(session, reason, again=again)
 

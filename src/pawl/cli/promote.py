@@ -53,7 +53,7 @@ def command(
 
     Suites without valid evidence are run, and their evidence is stored with the release. A refusal is recorded too.
     """
-    from pawl.operations.release import Options, promote  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.releasing.release import Options, promote  # noqa: PLC0415 - not for shells that complete
 
     options = Options(reason=reason, dry_run=dry_run, with_requirements=with_requirements)
     return promote(session, refs, channel, options)

@@ -28,6 +28,6 @@ def command(session: Session, names: Sequence[Name], dry_run: bool) -> Report:
 
     Changed content under a published version is refused. No channel moves.
     """
-    from pawl.operations.publishing import publish  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.authoring.publishing import publish  # noqa: PLC0415 - not for shells that complete
 
     return publish(session, names, dry_run=dry_run)

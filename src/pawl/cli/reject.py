@@ -20,6 +20,6 @@ from pawl.operations.session import Report, Session
 @click.option("--until", type=MOMENT, help="When the rejection ends; never without it.")
 def command(session: Session, ref: Ref, channel: Channel, reason: str, until: datetime | None) -> Report:
     """Keep a version's content off a channel, also under another version number, until unreject."""
-    from pawl.operations.interventions import reject  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.governing.interventions import reject  # noqa: PLC0415 - not for shells that complete
 
     return reject(session, ref, channel, reason, timestamp(until) if until else None)

@@ -26,6 +26,6 @@ def _removable(ctx: click.Context) -> Candidates:
 @dry_run_option
 def command(session: Session, names: Sequence[Name], channel: Channel, reason: str, dry_run: bool) -> Report:
     """Take pins off a channel, if nothing that stays pinned there requires them. No version is deleted."""
-    from pawl.operations.release import Options, remove  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.releasing.release import Options, remove  # noqa: PLC0415 - not for shells that complete
 
     return remove(session, names, channel, Options(reason=reason, dry_run=dry_run))

@@ -38,8 +38,8 @@ def command(
     file: Path | None,
 ) -> Report:
     """Render a published prompt, or what a channel serves, exactly as an agent would get it."""
-    from pawl.operations.reading import read_inputs  # noqa: PLC0415 - not for shells that complete
-    from pawl.operations.serving import render_pinned, render_version  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.observing.reading import read_inputs  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.serving.serving import render_pinned, render_version  # noqa: PLC0415 - not for shells that complete
 
     name, version = asked
     if (version is None) == (channel is None):

@@ -24,6 +24,6 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
 @click.option("--document", "with_document", is_flag=True, help="Give the whole document too.")
 def command(session: Session, name: Name, channel: Channel, with_document: bool) -> Report:
     """Say which version a channel serves under NAME; its frozen bytes are checked."""
-    from pawl.operations.serving import resolve  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.serving.serving import resolve  # noqa: PLC0415 - not for shells that complete
 
     return resolve(session, name, channel, with_document=with_document)

@@ -41,7 +41,7 @@ def command(
 
     What it passes over is listed with the reason. What it leaves does not come back by itself (unreject).
     """
-    from pawl.operations.release import Options, rollback  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.releasing.release import Options, rollback  # noqa: PLC0415 - not for shells that complete
 
     options = Options(reason=reason, dry_run=dry_run, with_requirements=with_requirements)
     return rollback(session, asked, channel, options, to)

@@ -32,7 +32,7 @@ def _lines(data: Mapping[str, Any]) -> Iterator[str]:
 @click.option("--session", "session_name", help="The conversation or job that the run belongs to.")
 def start(session: Session, channel: Channel, agent: str, session_name: str | None) -> Report:
     """Start a run on a channel as it is now; answers a run_id."""
-    from pawl.operations.running import run_begin  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.serving.running import run_begin  # noqa: PLC0415 - not for shells that complete
 
     return run_begin(session, channel, agent, session_name)
 
@@ -43,7 +43,7 @@ def start(session: Session, channel: Channel, agent: str, session_name: str | No
 @click.option("--document", "with_document", is_flag=True, help="Give the whole document too.")
 def use(session: Session, run_id: str, name: Name, with_document: bool) -> Report:
     """Record that a run uses NAME, and say which version that is; refused where it was halted or revoked since."""
-    from pawl.operations.running import run_use  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.serving.running import run_use  # noqa: PLC0415 - not for shells that complete
 
     return run_use(session, run_id, name, with_document=with_document)
 
@@ -53,7 +53,7 @@ def use(session: Session, run_id: str, name: Name, with_document: bool) -> Repor
 @click.option("--outcome", required=True, help="How the run ended.")
 def end(session: Session, run_id: str, outcome: str) -> Report:
     """End a run with its outcome."""
-    from pawl.operations.running import run_end  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.serving.running import run_end  # noqa: PLC0415 - not for shells that complete
 
     return run_end(session, run_id, outcome)
 

@@ -50,7 +50,7 @@ def _list_lines(data: Mapping[str, Any]) -> Iterator[str]:
 @click.option("--limit", type=click.IntRange(min=1, max=100_000), default=100, show_default=True, help="At most.")
 def list_(session: Session, agent: str | None, channel: Channel | None, open_only: bool, limit: int) -> Report:
     """List runs, newest first."""
-    from pawl.operations.running import runs_list  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.serving.running import runs_list  # noqa: PLC0415 - not for shells that complete
 
     return runs_list(session, agent=agent, channel=channel, open_only=open_only, limit=limit)
 
@@ -69,7 +69,7 @@ def _show_lines(data: Mapping[str, Any]) -> Iterator[str]:
 @click.argument("run_id")
 def show(session: Session, run_id: str) -> Report:
     """Show one run: its state, everything it used, and how it ended."""
-    from pawl.operations.running import runs_show  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.serving.running import runs_show  # noqa: PLC0415 - not for shells that complete
 
     return runs_show(session, run_id)
 
@@ -87,7 +87,7 @@ def _affected_lines(data: Mapping[str, Any]) -> Iterator[str]:
 @click.option("--until", type=MOMENT, help="Only uses before this moment.")
 def affected(session: Session, ref: Ref, since: datetime | None, until: datetime | None) -> Report:
     """List the runs that used a version, and those that had it pinned without using it."""
-    from pawl.operations.running import runs_affected  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.serving.running import runs_affected  # noqa: PLC0415 - not for shells that complete
 
     return runs_affected(
         session, ref, since=timestamp(since) if since else None, until=timestamp(until) if until else None

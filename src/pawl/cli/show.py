@@ -40,6 +40,6 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
 @click.argument("asked", metavar="NAME[@VERSION]", type=NAME_OR_REF)
 def command(session: Session, asked: tuple[Name, Version | None]) -> Report:
     """Show one published version with its document, or all versions of a name."""
-    from pawl.operations.looking import show  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.observing.looking import show  # noqa: PLC0415 - not for shells that complete
 
     return show(session, *asked)

@@ -42,6 +42,6 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
 @click.option("--expires", type=Parsed("DURATION", parse_duration), help="After this time it is stale, such as PT12H.")
 def command(session: Session, channel: Channel, out: Path | None, expires: timedelta | None) -> Report:
     """Take the one self-contained file with everything that a channel serves, for agents."""
-    from pawl.operations.serving import snapshot  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.serving.serving import snapshot  # noqa: PLC0415 - not for shells that complete
 
     return snapshot(session, channel, out, expires)

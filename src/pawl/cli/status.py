@@ -109,6 +109,6 @@ def command(session: Session, channel: Channel | None) -> Report:
 
     It runs no suites: pawl drill CHANNEL does. 1 where the review of a broken glass was missed.
     """
-    from pawl.operations.status import status  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.observing.status import status  # noqa: PLC0415 - not for shells that complete
 
     return status(session, channel)

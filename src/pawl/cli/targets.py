@@ -61,6 +61,6 @@ def why_not(row: Mapping[str, Any]) -> str:
 @no_code_option
 def command(session: Session, name: Name, channel: Channel) -> Report:
     """List every version that was live on a channel before, last live first, with its verdict as of now."""
-    from pawl.operations.targets import targets  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.releasing.targets import targets  # noqa: PLC0415 - not for shells that complete
 
     return targets(session, name, channel)

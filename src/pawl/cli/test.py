@@ -23,7 +23,7 @@ def command(session: Session, wanted: str | None, cases: tuple[str, ...]) -> Rep
 
     Nothing is stored. What runs no case never passes.
     """
-    from pawl.operations.testing import test  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.reviewing.testing import test  # noqa: PLC0415 - not for shells that complete
 
     if wanted is not None and "@" in wanted:
         try:

@@ -16,6 +16,6 @@ from pawl.operations.session import Report, Session
 @reason_option
 def command(session: Session, ref: Ref, channel: Channel, reason: str) -> Report:
     """Let content that was rejected, or left by a rollback, be promoted again."""
-    from pawl.operations.interventions import unreject  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.governing.interventions import unreject  # noqa: PLC0415 - not for shells that complete
 
     return unreject(session, ref, channel, reason)

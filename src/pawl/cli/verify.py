@@ -17,6 +17,6 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
 @pawl_command("verify", lines=lines)
 def command(session: Session) -> Report:
     """Recompute every digest and chain, and name what does not fit."""
-    from pawl.operations.verifying import verify  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.observing.verifying import verify  # noqa: PLC0415 - not for shells that complete
 
     return verify(session)

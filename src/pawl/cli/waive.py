@@ -68,7 +68,7 @@ def command(
     RULE is a rule's id, or pawl:fewer-tests to promote with fewer tests than before. The second person says
     pawl approve --waiver N.
     """
-    from pawl.operations.waiving import Asked, waive  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.governing.waiving import Asked, waive  # noqa: PLC0415 - not for shells that complete
 
     name, version = asked
     wanted = Asked(

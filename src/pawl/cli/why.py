@@ -80,6 +80,6 @@ def command(session: Session, ref: Ref, channel: Channel, action: str) -> Report
 
     The verdict and the exit code are those of a dry run. Suites without valid evidence are run, nothing is stored.
     """
-    from pawl.operations.reasons import why  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.releasing.reasons import why  # noqa: PLC0415 - not for shells that complete
 
     return why(session, ref, channel, cast("Action", action))

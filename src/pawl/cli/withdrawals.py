@@ -25,7 +25,7 @@ def _command(name: str, about: str, act: Callable[[Session, Ref, str], Report]) 
 
 def _withdrawing(level: WithdrawalLevel) -> Callable[[Session, Ref, str], Report]:
     def act(session: Session, ref: Ref, reason: str) -> Report:
-        from pawl.operations.interventions import withdraw  # noqa: PLC0415 - not for shells that complete
+        from pawl.operations.governing.interventions import withdraw  # noqa: PLC0415 - not for shells that complete
 
         return withdraw(session, ref, level, reason)
 
@@ -33,7 +33,7 @@ def _withdrawing(level: WithdrawalLevel) -> Callable[[Session, Ref, str], Report
 
 
 def _restore(session: Session, ref: Ref, reason: str) -> Report:
-    from pawl.operations.interventions import restore  # noqa: PLC0415 - not for shells that complete
+    from pawl.operations.governing.interventions import restore  # noqa: PLC0415 - not for shells that complete
 
     return restore(session, ref, reason)
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pawl.conformance.outcomes import OUTCOMES
-from pawl.operations.diff_schema import BASE, LEVEL, PROCEDURES, ROW
+from pawl.operations.reviewing.diff_schema import BASE, LEVEL, PROCEDURES, ROW
 from pawl.procedures.models import DIALECT
 
 Fields = Mapping[str, Mapping[str, Any]]

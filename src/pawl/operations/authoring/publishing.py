@@ -1,0 +1,187 @@
+"""Publish: freeze what the work tree holds as versions that never change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pawl.canonical import content_digest, sha256
+from pawl.errors import ConflictError, InvalidError, NotFoundError
+from pawl.ids import Name, Serial, Version
+from pawl.operations.authoring.bumping import Ground, Step, ground_of, reused, step_to
+from pawl.operations.reviewing.linting import lint_new
+from pawl.operations.session import Report, Session
+from pawl.operations.sources import Source, Sources, read_sources
+from pawl.operations.world import read_world
+from pawl.problems import Fault, Problem
+from pawl.procedures.procedure import Procedure
+from pawl.registry.catalog import Catalog, Published
+from pawl.registry.closure import requirement_cycles
+from pawl.registry.versions import satisfies
+from pawl.releases.applying import apply
+from pawl.releases.planning import plan_publish
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The versions that are new, each with the way to it, and the names of those that are published already."""
+
+    new: Mapping[Name, Step]
+    same: tuple[Name, ...]
+    problems: tuple[Problem, ...]
+
+
+PUBLISH_TRIES = 5
+
+
+def publish(session: Session, names: Sequence[Name], *, dry_run: bool = False, reason: str | None = None) -> Report:
+    """Freeze every new version, or those of ``names``, under one record; nothing at all if one of them cannot be.
+
+    Where somebody else wrote meanwhile it is decided again: the same version may be frozen by now, and others do not
+    stand in the way. So it ends in ``ConflictError`` only where the registry keeps moving, or is locked all the time.
+    """
+    turn = 1
+    while True:
+        try:
+            return _publish(session, names, dry_run=dry_run, reason=reason)
+        except ConflictError as error:
+            if turn == PUBLISH_TRIES or error.problems[0].code != "conflict":
+                raise
+            turn += 1
+
+
+def _publish(session: Session, names: Sequence[Name], *, dry_run: bool, reason: str | None) -> Report:
+    world = read_world(session.workspace)
+    sources = read_sources(session.workspace)
+    chosen = _chosen(sources, names)
+    selection = select(chosen, ground_of(session.workspace, world.catalog))
+    new = [sources.procedures[name] for name in selection.new]
+    blocking = (
+        *sources.problems,
+        *selection.problems,
+        *requirement_problems(sources, world.catalog),
+        *lint_new(sources, new),
+    )
+    if any(problem.severity == "error" for problem in blocking):
+        raise InvalidError("nothing was published", problems=blocking)
+    if not selection.new:
+        note = Problem(code="unchanged", severity="note", message="nothing to publish: every version is frozen already")
+        return Report(status="unchanged", problems=(*blocking, note), data={"published": []})
+    versions = [(published_form(source), source.data) for source in new]
+    plan = plan_publish(world.catalog, versions, session.stamp(reason or _reason(new)))
+    rows = [
+        {"name": item.name, "version": item.version, "kind": item.kind, "digest": item.digest} for item, _ in versions
+    ]
+    data: dict[str, Any] = {"published": rows, "plan": list(plan.lines()), "dry_run": dry_run}
+    if dry_run:
+        return Report(status="would", problems=blocking, data={**data, "serial": None, "commit": None, "files": []})
+    applied = apply(session.workspace, plan, commit=session.commit, branch=sources.settings.branch)
+    record = plan.record
+    return Report(
+        status="done",
+        problems=(*blocking, *applied.problems),
+        data={
+            **data,
+            "serial": record.serial if record else None,
+            "commit": applied.commit,
+            "files": list(applied.files),
+        },
+    )
+
+
+def select(chosen: Iterable[Source[Procedure]], ground: Ground) -> Selection:
+    """Sort sources into new and published ones, and say what their version numbers make impossible."""
+    new: dict[Name, Step] = {}
+    same: list[Name] = []
+    sources = tuple(chosen)
+    problems = [*reused_problems(sources, ground)]
+    for source in sources:
+        if source.value.ref in ground.catalog.published:
+            same.append(source.value.name)
+        else:
+            step = new[source.value.name] = step_to(source.value, ground)
+            problems += source.problems(*step.faults, *step.warnings)
+    return Selection(new=new, same=tuple(same), problems=tuple(problems))
+
+
+def reused_problems(sources: Iterable[Source[Procedure]], ground: Ground) -> Iterator[Problem]:
+    """Yield a problem for each source whose version is published with other content."""
+    for source in sources:
+        published = ground.catalog.published.get(source.value.ref)
+        if published is not None and published.digest != source.value.digest:
+            yield from source.problems(reused(source.value, ground)[1])
+
+
+def requirement_problems(sources: Sources, catalog: Catalog) -> tuple[Problem, ...]:
+    """Return a problem for every requirement that nobody can ever meet, and for every cycle of requirements."""
+    problems: list[Problem] = []
+    unread = frozenset(sources.unread)
+    for source in sources.procedures.values():
+        for name, specifier in source.value.requires.items():
+            versions = _versions_there(name, sources, catalog)
+            if any(satisfies(version, specifier) for version in versions) or f"procedures/{name}.yaml" in unread:
+                continue  # what a file that does not read would hold is not known, and its own problems say so
+            if not versions:
+                fault = Fault(
+                    code="requirement-unknown",
+                    message=f"{name} is required, and there is no such procedure here or in the registry",
+                    at=("requires", name),
+                    on_key=True,
+                    hint=f"write procedures/{name}.yaml, or correct the name",
+                )
+                problems += source.problems(fault)
+            else:
+                fault = Fault(
+                    code="requirement-unmet",
+                    message=f"no version of {name} is within {specifier}; there are {', '.join(sorted(versions))}",
+                    at=("requires", name),
+                )
+                problems += source.problems(fault)
+    members: Mapping[Name, Procedure] = {name: source.value for name, source in sources.procedures.items()}
+    for cycle in requirement_cycles(members):
+        message = f"requirements go round in a circle: {' -> '.join((*cycle, cycle[0]))}"
+        fault = Fault(code="requirement-cycle", message=message, at=("requires",), on_key=True)
+        problems += sources.procedures[cycle[0]].problems(fault)
+    return tuple(problems)
+
+
+def _versions_there(name: Name, sources: Sources, catalog: Catalog) -> set[Version]:
+    here = {sources.procedures[name].value.version} if name in sources.procedures else set()
+    return here | {item.version for item in catalog.versions_of(name)}
+
+
+def _chosen(sources: Sources, names: Sequence[Name]) -> list[Source[Procedure]]:
+    missing = [name for name in names if name not in sources.procedures]
+    if missing:
+        unread = [problem for problem in sources.problems if problem.severity == "error"]
+        if unread:
+            raise InvalidError("nothing was published", problems=tuple(unread))
+        raise NotFoundError(
+            f"there is no procedures/{missing[0]}.yaml",
+            code="name-unknown",
+            hint=f"pawl new KIND {missing[0]} writes one",
+        )
+    return [sources.procedures[name] for name in dict.fromkeys(names)] or list(sources.procedures.values())
+
+
+def published_form(source: Source[Procedure]) -> Published:
+    """Return a source as it would stand in the registry."""
+    procedure = source.value
+    return Published(
+        kind=procedure.kind,
+        name=procedure.name,
+        version=procedure.version,
+        digest=procedure.digest,
+        content=content_digest(procedure.document),
+        file=sha256(source.data),
+        requires=procedure.requires,
+        serial=Serial(0),
+        at="",
+    )
+
+
+def _reason(sources: Sequence[Source[Procedure]]) -> str:
+    """Return the history's words for a publish: what each version says it changes."""
+    said = [f"{source.value.ref}: {changes}" for source in sources if (changes := source.value.document.get("changes"))]
+    return "; ".join(said)[:2_000] or "published"

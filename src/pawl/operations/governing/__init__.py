@@ -1,0 +1,1 @@
+"""What people decide: policies, approvals, waivers, freezes and other recorded interventions."""

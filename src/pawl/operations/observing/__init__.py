@@ -1,0 +1,1 @@
+"""Looking without changing anything: status, audit, history, versions, and whether all of it fits."""

@@ -1,0 +1,194 @@
+"""Verify: recompute every digest and chain, and collect everything that does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from pawl.canonical import record_bytes, sha256
+from pawl.errors import PawlError
+from pawl.ids import REGISTRY_JOURNAL, Channel
+from pawl.io.files import read_bounded
+from pawl.operations.governing.signed import signature_problems
+from pawl.operations.session import Report, Session
+from pawl.policy.sources import rules_from
+from pawl.policy.verdict import INTEGRITY
+from pawl.problems import Problem
+from pawl.registry.anchors import check_anchor
+from pawl.registry.catalog import Catalog, fold_registry
+from pawl.registry.channels import ChannelState, fold_channel, projection
+from pawl.registry.channels_projection import MEND, why_no_json
+from pawl.registry.journal import MAX_RECORD_BYTES, Record
+from pawl.workspace import Workspace
+
+Value = TypeVar("Value")
+
+
+@dataclass(slots=True)
+class _Verification:
+    workspace: Workspace
+    problems: list[Problem] = field(default_factory=list)
+    versions: int = 0
+    records: int = 0
+    statements: int = 0
+
+    def attempt(self, act: Callable[[], Value]) -> Value | None:
+        """Return what ``act`` returns, or note why it cannot."""
+        try:
+            return act()
+        except PawlError as error:
+            self.problems.extend(error.problems)
+            return None
+
+    def error(self, code: str, message: str, path: str, hint: str | None = None) -> None:
+        self.problems.append(Problem(code=code, message=message, path=path, hint=hint))
+
+
+def verify(session: Session) -> Report:
+    """Check everything that was ever recorded against the bytes that are there. Exit code 6 for any misfit."""
+    workspace = session.workspace
+    check = _Verification(workspace)
+    records = check.attempt(lambda: workspace.journal(REGISTRY_JOURNAL))
+    catalog = check.attempt(lambda: fold_registry(records)) if records is not None else None
+    if records is not None and catalog is not None:
+        check.records += len(records)
+        _versions(check, catalog)
+        for policy in catalog.policies:
+            check.attempt(lambda policy=policy: rules_from(policy.rules))  # type: ignore[misc]
+    statements: set[str] = set()
+    for channel in _channels(check):
+        statements |= _channel(check, channel, records, catalog)
+    _strangers(check, catalog, statements)
+    _last_commit(check)
+    wrong = [problem for problem in check.problems if problem.severity == "error"]
+    data = {"versions": check.versions, "records": check.records, "statements": check.statements}
+    return Report(
+        status="failed" if wrong else "passed",
+        exit_code=INTEGRITY if wrong else 0,
+        problems=tuple(check.problems),
+        data=data,
+    )
+
+
+def _versions(check: _Verification, catalog: Catalog) -> None:
+    for version in catalog.published.values():
+        if check.attempt(lambda version=version: check.workspace.procedure(version)) is not None:  # type: ignore[misc]
+            check.versions += 1
+
+
+def _channels(check: _Verification) -> Iterator[Channel]:
+    """Yield every channel that has a journal or a projection: one without the other is looked at too."""
+    workspace = check.workspace
+    found = set(workspace.channels())
+    if workspace.projections.is_dir():
+        found |= {Channel(path.stem) for path in workspace.projections.glob("*.json")}
+    yield from sorted(found)
+
+
+def _channel(
+    check: _Verification, channel: Channel, registry: tuple[Record, ...] | None, catalog: Catalog | None
+) -> set[str]:
+    workspace = check.workspace
+    records = check.attempt(lambda: workspace.journal(channel))
+    state = check.attempt(lambda: fold_channel(channel, records)) if records is not None else None
+    if records is None or state is None:
+        return set()
+    check.records += len(records)
+    if registry is not None:
+        check.attempt(lambda: check_anchor(registry, state))
+    if catalog is not None:
+        check.problems.extend(signature_problems(catalog, records))
+    _projection(check, channel, records, state)
+    found: set[str] = set()
+    for record in records:
+        for row in record.body["evidence"]:
+            found.add(row["file"])
+            _statement(check, record, row)
+    return found
+
+
+def _projection(check: _Verification, channel: Channel, records: tuple[Record, ...], state: ChannelState) -> None:
+    path = check.workspace.projection_file(channel)
+    where = check.workspace.relative(path)
+    if not path.exists():
+        note = f"{where} is missing; the next release on {channel} writes it again"
+        check.problems.append(Problem(code="projection-missing", severity="warning", message=note, path=where))
+        return
+    data = check.attempt(lambda: read_bounded(path, limit=MAX_RECORD_BYTES, root=check.workspace.root))
+    if data is None or data == record_bytes(projection(state)):
+        return
+    behind = records[:-1]
+    if behind and data == record_bytes(projection(fold_channel(channel, behind))):
+        note = f"{where} is one record behind its journal: a command was stopped in between; the next one mends it"
+        check.problems.append(Problem(code="projection-behind", severity="warning", message=note, path=where))
+        return
+    if not records:
+        message = f"{where} is there and releases/{channel}/ holds no record: the journal was removed"
+    else:
+        message = f"{where} is not what the {len(records)} records of releases/{channel}/ lead to"
+        if why := why_no_json(data):
+            message += f": {why}"
+    hint = MEND if records else f"restore releases/{channel}/ from Git"
+    check.error("projection-damaged", message, where, hint)
+
+
+def _statement(check: _Verification, record: Record, row: dict[str, Any]) -> None:
+    path = check.workspace.evidence / row["file"]
+    where = check.workspace.relative(path)
+    try:
+        found = sha256(read_bounded(path, limit=MAX_RECORD_BYTES, root=check.workspace.root))
+    except PawlError:
+        check.error("evidence-missing-file", f"{where}, stored by record {record.serial}, is gone", where)
+        return
+    if found != row["digest"]:
+        message = f"{where} is {found}, record {record.serial} stored {row['digest']}"
+        check.error("evidence-changed", message, where, f"restore it: git checkout -- {where}")
+        return
+    check.statements += 1
+
+
+def _last_commit(check: _Verification) -> None:
+    """Hold journals against Git's last commit: no chain misses its own newest records, a head kept elsewhere does."""
+    from pawl.io import git  # noqa: PLC0415 - slow, and only this looks at the past in Git
+
+    workspace = check.workspace
+    named = {problem.path for problem in check.problems}
+    try:
+        repository = git.find(workspace.root)
+        if repository is None or repository.head() is None:
+            return
+        folder = workspace.releases.resolve()
+        committed = {repository.root / path for path in repository.files_at("HEAD", folder)}
+        suspect = [path for path in repository.uncommitted([folder]) if path in committed]
+        # a command that was killed before Git's index followed its commit leaves files that only seem to differ
+        differing = [
+            path for path in suspect if not path.is_file() or path.read_bytes() != repository.read_at("HEAD", path)
+        ]
+    except PawlError as error:
+        message = f"the journals were not held against the last commit: {error.message}"
+        check.problems.append(Problem(code="git-not-asked", severity="warning", message=message))
+        return
+    for path in differing:
+        where = path.relative_to(workspace.root.resolve()).as_posix()
+        if where not in named:
+            state = "is not what the last commit holds" if path.exists() else "is in the last commit and gone here"
+            hint = f"restore it: git checkout HEAD -- {where}"
+            check.error("journal-damaged", f"{where} {state}; nothing below releases/ ever changes", where, hint)
+
+
+def _strangers(check: _Verification, catalog: Catalog | None, statements: set[str]) -> None:
+    """Warn of files that no record speaks of: what a stopped command left behind, or what somebody put there."""
+    workspace = check.workspace
+    if catalog is not None:
+        for ref, path in workspace.frozen_refs():
+            if ref is None or ref not in catalog.published:
+                _stranger(check, workspace.relative(path))
+    for path in workspace.sources(workspace.evidence):
+        if path.relative_to(workspace.evidence).as_posix() not in statements:
+            _stranger(check, workspace.relative(path))
+
+
+def _stranger(check: _Verification, where: str) -> None:
+    message = f"no record speaks of {where}, so it counts for nothing"
+    check.problems.append(Problem(code="file-unrecorded", severity="warning", message=message, path=where))

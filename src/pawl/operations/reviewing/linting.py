@@ -1,0 +1,107 @@
+"""Lint of the work tree: what is found in files, in what is used together, and in what cases render to.
+
+What registry.yaml ignores is taken out and counted. That an ignore fits nothing can only be told where everything was
+looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from pawl.errors import Faulty
+from pawl.ids import Name
+from pawl.io.locating import problems_of
+from pawl.lint.check import lint_closure, lint_procedure
+from pawl.lint.ignores import Ignored, apply_ignores
+from pawl.lint.prompts import rendered_faults
+from pawl.lint.secrets import secret_faults
+from pawl.operations.reviewing.testing import Run
+from pawl.operations.sources import Source, Sources
+from pawl.problems import Fault, Problem
+from pawl.procedures.procedure import Procedure
+from pawl.procedures.render import render
+from pawl.registry.closure import closure_of
+from pawl.workspace import Workspace
+
+_KEPT_BY_GIT = "what is committed stays in the history"
+MAX_RENDERED = 200
+"""Cases of one suite that are rendered to be looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linted:
+    """What lint found, without what is ignored, and what is."""
+
+    problems: tuple[Problem, ...]
+    ignored: tuple[Ignored, ...]
+
+
+def lint(
+    workspace: Workspace, sources: Sources, names: frozenset[Name], roots: Iterable[Name], runs: Iterable[Run]
+) -> Linted:
+    """Return what is found in ``names`` and their suites, in closures of ``roots`` and in messages of ``runs``.
+
+    Where all names are linted, so are the suites about what is not here.
+    """
+    found: dict[Problem, None] = {}
+    for name in sorted(names):
+        source = sources.procedures[name]
+        found.update(dict.fromkeys(source.problems(*lint_procedure(source.value, sources.settings.lint))))
+    roots = frozenset(roots)
+    found.update(dict.fromkeys(_together(sources, roots)))
+    found.update(dict.fromkeys(_rendered(sources, runs)))
+    found.update(dict.fromkeys(_secrets(sources, names, roots)))
+    applied = apply_ignores(found, sources.settings.lint.ignores)
+    unused: tuple[Problem, ...] = ()
+    if names == sources.procedures.keys() and applied.unused:
+        path = workspace.settings_file
+        unused = problems_of(workspace.relative(path), workspace.read_source(path), applied.unused)
+    return Linted(problems=(*applied.kept, *unused), ignored=applied.ignored)
+
+
+def lint_new(sources: Sources, new: Iterable[Source[Procedure]]) -> tuple[Problem, ...]:
+    """Return the errors of versions about to be frozen; warnings are for check to tell."""
+    found = [
+        problem
+        for source in new
+        for problem in source.problems(*lint_procedure(source.value, sources.settings.lint))
+        if problem.severity == "error"
+    ]
+    return apply_ignores(found, sources.settings.lint.ignores).kept
+
+
+def _together(sources: Sources, roots: Iterable[Name]) -> Iterator[Problem]:
+    here: Mapping[Name, Procedure] = {name: source.value for name, source in sources.procedures.items()}
+    for root in sorted(roots):
+        if not here[root].requires:
+            continue
+        members = (here[member.name] for member in closure_of(root, here).members)
+        for name, fault in lint_closure(members, sources.settings.lint):
+            yield from sources.procedures[name].problems(fault)
+
+
+def _secrets(sources: Sources, names: frozenset[Name], roots: frozenset[Name]) -> Iterator[Problem]:
+    """Secrets in suites, which are as public as procedures: they stand in the same repository."""
+    everything = names == sources.procedures.keys()
+    for _, source in sorted(sources.suites.items()):
+        if everything or source.value.about in names | roots:
+            yield from source.problems(*secret_faults(source.value.document, because=_KEPT_BY_GIT))
+
+
+def _rendered(sources: Sources, runs: Iterable[Run]) -> Iterator[Problem]:
+    """What only shows once values stand in a prompt, once for each message however many cases show it."""
+    for run in runs:
+        if run.procedure.kind != "prompt" or run.procedure.name not in sources.procedures:
+            continue
+        told: dict[Fault, None] = {}
+        for case in run.suite.cases[:MAX_RENDERED]:
+            try:
+                faults = rendered_faults(render(run.procedure, case.inputs or {}).messages)
+            except (Faulty, ValueError, RecursionError):
+                continue  # the case itself says so
+            for fault in faults:
+                if not any(fault.at == other.at and fault.code == other.code for other in told):
+                    message = f"{fault.message} (suite {run.suite.name}, case {case.id})"
+                    told[replace(fault, message=message)] = None
+        yield from sources.procedures[run.procedure.name].problems(*told)

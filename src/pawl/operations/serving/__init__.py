@@ -1,0 +1,1 @@
+"""What agents and their runs are given."""
