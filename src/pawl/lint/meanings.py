@@ -212,6 +212,8 @@ deprecated, yanked, revoked, withdrawn-but-pinned, withdrawal-weaker | withdrawa
 withheld, served-with-warning | listed without a body; served with a warning
 no-way-back | no earlier version to go back to (1 of `drill` and with `--require-way-back`, else a warning)
 way-back-unknown | suites would have to run to know whether there is a way back; `pawl drill` runs them (warning)
+way-back-closing | `check --base`: a suite that changed fails on a version that is live, to which a rollback would
+  then be refused (warning)
 nothing-to-drill | no pin has an earlier version, so a drill shows nothing (1)
 pinned-already | `why` is asked about what is pinned: nothing would move (note)
 waiver-ending, waiver-unused, waiver-ended | a waiver ends within 7 days; nothing pinned needs it; it has ended, and

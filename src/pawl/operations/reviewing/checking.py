@@ -73,7 +73,7 @@ def check(session: Session, base: str | None = None, *, everything: bool = False
         *suite_problems(sources, frozenset(world.catalog.names)),
         *misfit_problems(scope.tested, sources, world.catalog, session.workspace),
         *_untested(scope, sources),
-        *leftover_problems(scope, sources, world),
+        *leftover_problems(session, scope, sources, world, paths),
         *policy_problems(sources, world),
         *prospect_problems(found, sources),
         *broken,

@@ -1,21 +1,38 @@
-"""What a change would leave behind: pins whose file is gone, and pins whose tests are gone."""
+"""What a change would leave behind: pins whose file or whose tests are gone, and ways back that its suites close."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
-from pawl.ids import Name
+from pawl.conformance.outcomes import SuiteResult
+from pawl.conformance.run import run_suite
+from pawl.conformance.suites import Suite, applies
+from pawl.errors import PawlError
+from pawl.ids import Channel, Digest, Name
 from pawl.operations.reviewing.affected import affected_in
 from pawl.operations.reviewing.scope import Scope
-from pawl.operations.sources import Sources
+from pawl.operations.session import Session
+from pawl.operations.sources import Source, Sources
 from pawl.operations.world import World
 from pawl.problems import Problem
+from pawl.registry.channels import Pin
+from pawl.registry.closure import closure_of
+
+MAX_PINS = 20
+"""On how many live versions the suites that changed are tried."""
 
 
-def leftover_problems(scope: Scope, sources: Sources, world: World) -> Iterator[Problem]:
-    """Yield a warning for each pin that the change takes the file or the tests from."""
+def leftover_problems(
+    session: Session, scope: Scope, sources: Sources, world: World, paths: frozenset[str]
+) -> Iterator[Problem]:
+    """Yield a warning for each pin that the change takes the file, the tests or the way back from.
+
+    ``paths`` are the files that changed.
+    """
     yield from _files_gone(scope, world)
     yield from _tests_gone(scope, sources, world)
+    yield from _ways_closing(session, sources, world, paths)
 
 
 def _files_gone(scope: Scope, world: World) -> Iterator[Problem]:
@@ -53,3 +70,51 @@ def _tests_gone(scope: Scope, sources: Sources, world: World) -> Iterator[Proble
 
 def _touched(scope: Scope, sources: Sources) -> Iterable[Name]:
     return scope.tested | (scope.untested & sources.procedures.keys())
+
+
+def _ways_closing(session: Session, sources: Sources, world: World, paths: frozenset[str]) -> Iterator[Problem]:
+    """Yield a warning for each changed suite that covers a live version, as it was published, and fails on it."""
+    for source, channels, pin in islice(_live(sources, world, paths), MAX_PINS):
+        try:
+            result = _try(session, sources, world, source.value, channels[0], pin)
+        except PawlError:
+            continue  # what is damaged there is told by verify
+        wrong = [case.id for case in result.cases if case.outcome in {"failed", "errored"}] if result else []
+        if not wrong:
+            continue
+        where, here = " and ".join(channels), sources.procedures[pin.name].value.version
+        message = (
+            f"suite {source.value.name} also covers {pin.ref}, which is live on {where}, and fails there ({wrong[0]}): "
+            f"once {here} has replaced it, a rollback to it would be refused"
+        )
+        hint = f"give the suite versions: '>={here}', and keep what held before in a suite with versions: '<{here}'"
+        yield Problem(code="way-back-closing", severity="warning", message=message, path=source.path, hint=hint)
+
+
+def _live(sources: Sources, world: World, paths: frozenset[str]) -> Iterator[tuple[Source[Suite], list[Channel], Pin]]:
+    """Yield each changed suite with each live version of what it is about that is not the one in the work tree."""
+    for source in sorted(sources.suites.values(), key=lambda item: item.path):
+        name = source.value.about
+        if source.path not in paths or name not in sources.procedures:
+            continue
+        live: dict[Digest, tuple[Pin, list[Channel]]] = {}
+        for channel, state in sorted(world.channels.items()):
+            pin = state.pins.get(name)
+            if pin is not None and pin.digest != sources.procedures[name].value.digest:
+                live.setdefault(pin.digest, (pin, []))[1].append(channel)
+        for pin, channels in live.values():
+            yield source, channels, pin
+
+
+def _try(
+    session: Session, sources: Sources, world: World, suite: Suite, channel: Channel, pin: Pin
+) -> SuiteResult | None:
+    """Return what a suite comes to on a live version, beside what is pinned with it; ``None`` if it covers it not."""
+    workspace, pins = session.workspace, world.channels[channel].pins
+    members = {member.name: workspace.procedure(pins[member.name]) for member in closure_of(pin.name, pins).members}
+    procedure = members[pin.name]
+    if not applies(suite, procedure):
+        return None
+    python_path = sources.settings.python_path
+    code, root = session.run_code, workspace.root
+    return run_suite(suite, procedure, code=code, root=root, python_path=python_path, closure=members)
