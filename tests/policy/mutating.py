@@ -52,7 +52,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "facts": ("test_facts", "test_kinds"),
     "fit": ("test_fit", "test_borders"),
     "canaries": ("test_canaries", "test_borders"),
-    "freshness": ("test_freshness",),
+    "freshness": ("test_freshness", "test_borders"),
 }
 """Which modules are mutated, and the tests that answer for what the table of situations does not reach."""
 

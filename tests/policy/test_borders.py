@@ -15,14 +15,16 @@ from pawl.policy import canaries
 from pawl.policy.canaries import BUILT_IN, WELL, canary_findings
 from pawl.policy.evaluator import evaluate
 from pawl.policy.fit import MAX_TOLD, fit_findings
+from pawl.policy.freshness import longest_age
 from pawl.policy.kinds import RULE_KINDS
 from pawl.policy.rules import WaiverTerms
 from pawl.policy.situation import Situation
+from pawl.policy.sources import read_policy
 from pawl.policy.verdict import Finding, Status, Verdict
 from pawl.policy.waiving import review_missed
 from pawl.problems import Fault, Severity
 from pawl.registry.channels import empty_channel
-from policy.make import context, rule
+from policy.make import NOW, context, policy_document_of, procedure, rule
 from policy.situations import ROWS, situation_of
 from policy.test_fit import ALL, OLD, T1, T2, findings, line, takes
 from policy.test_kinds import DEMANDS
@@ -168,3 +170,10 @@ def test_a_review_counts_only_by_whom_the_rule_wants() -> None:
     for roles, missed in (((), False), (("risk",), False), (("release", "audit"), True)):
         terms = WaiverTerms(break_glass="P1D", roles=roles)
         assert review_missed(waiver, terms, people=situation.people, now=situation.now) == missed
+
+
+def test_only_rules_of_evidence_say_how_old_it_may_be() -> None:
+    """An approval's greatest age is none of a result, though both are said alike."""
+    document = {"id": "R-1", "class": "readiness", "level": "absolute", "message": "It holds."}
+    rules = read_policy(policy_document_of({**document, "approvals": {"max_age": "P7D"}})).rules
+    assert longest_age(rules, procedure=procedure(), channel="production", action="promote", now=NOW) is None
