@@ -17,7 +17,7 @@ from pawl.registry.channels import ChannelState, Pin
 from pawl.registry.journal import Actor
 from policy.grants import LATER, OTHER, Grants
 from policy.make import policy_document_of
-from registry.make import adopted, catalog, pin, published, withdrawn
+from registry.make import adopted, catalog, move, pin, published, withdrawn
 
 ROWS: list[dict[str, Any]] = load((Path(__file__).parent / "situations.yaml").read_bytes())["situations"]
 FIELDS = frozenset(
@@ -51,7 +51,7 @@ FIELDS = frozenset(
         ),
     }
 )
-VERBS = frozenset({"approve", "waive", "freeze", "unfreeze", "halt", "reject"})
+VERBS = frozenset({"approve", "waive", "freeze", "unfreeze", "halt", "reject", "remove"})
 PRODUCTION, STAGING = Channel("production"), Channel("staging")
 NOON = "2026-03-01T12:00:00Z"
 BEFORE = "2026-03-01T11:00:00Z"
@@ -136,6 +136,9 @@ def _happen(line: Grants, event: dict[str, Any]) -> None:
             line.add("freeze", at=at, freeze=fields)
         case "unfreeze":
             line.add("unfreeze", at=at, freezes=list(line.state.freezes))
+        case "remove":
+            name = Name(event["remove"])
+            line.add("remove", at=at, moves=[move(name, line.state.pins[name], None)])
         case "halt":
             line.add("halt", at=at, name=event["halt"], version=None)
         case _:

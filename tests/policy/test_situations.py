@@ -162,6 +162,7 @@ def test_readiness_never_blocks_a_way_back(row: dict[str, Any], others: list[dic
 def test_a_rule_is_never_applied_before_its_moment_and_always_after(row: dict[str, Any], seconds: int) -> None:
     situation = situation_of({**row, "rules": [{"require": "false"}]})
     assume(situation.action in {"promote", "rollback", "audit"})
+    assume(row.get("documents") != "none")  # what nobody could see errs, whenever a rule takes effect
     (rule,) = situation.rules
     dated = replace(rule, effective_on=situation.now + timedelta(seconds=seconds))
     verdict = evaluate(replace(situation, rules=(dated,)))

@@ -55,11 +55,11 @@ def _evidence_finding(subject: str, status: Status, code: str, message: str, hin
 
 
 def kept_tests_findings(situation: Situation, closures: Mapping[Name, Closure]) -> Iterator[Finding]:
-    """A promotion with fewer suites or cases than the release it replaces: tests do not silently disappear."""
+    """A promotion with fewer suites or cases than what is or was last live: tests do not silently disappear."""
     if situation.action != "promote" or situation.evidence is None:
         return
     for name, pin in situation.moves.items():
-        before = situation.state.pins.get(name)
+        before = situation.state.last(name)
         if before is None or pin is None:
             continue
         new = {suite.suite: suite.cases for suite in situation.evidence.get(name, ())}

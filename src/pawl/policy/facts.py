@@ -70,7 +70,7 @@ class Facts:
     moves: bool = True
     """Whether the procedure itself moves; otherwise something that it requires does, or nothing."""
     pinned: tuple[str, ...] | None = None
-    """The version that the channel has now, or none."""
+    """The version that the channel has now or had last, or none."""
     policy: int | None = None
     approvals: tuple[ApprovalFact, ...] | None = None
     authors: tuple[Identity, ...] | None = None

@@ -16,10 +16,10 @@ from pawl.registry.closure import Closure
 def facts_of(situation: Situation, name: Name, closure: Closure, rules: Collection[Rule], leaving: Leaving) -> Facts:
     """Return what is known of ``name`` for ``rules``."""
     kinds = {rule.kind for rule in rules}
-    pin = situation.state.pins.get(name)
+    last = situation.state.last(name)
     return Facts(
         moves=name in situation.moves,
-        pinned=(pin.version,) if pin else (),
+        pinned=(last.version,) if last else (),
         policy=situation.policy,
         approvals=_approvals(situation, closure) if "approvals" in kinds else None,
         authors=_authors(situation, closure),

@@ -1,6 +1,7 @@
 """``bump: {largest: minor}``: the largest step that a channel takes from the version it has to the next.
 
-A first pin is no step. A step down counts as one of the same size up. Readiness by nature: a way back can be any step.
+A first pin is no step; where the pin was taken off, what was live last counts. A step down counts as one of the same
+size up. Readiness by nature: a way back can be any step.
 """
 
 from __future__ import annotations

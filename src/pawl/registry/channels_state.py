@@ -137,6 +137,11 @@ class ChannelState:
                 found.setdefault(past.pin.digest, past)
         return tuple(found.values())
 
+    def last(self, name: Name) -> Pin | None:
+        """Return what is pinned, or was last where nothing is: taking a pin off is no new beginning."""
+        pin, past = self.pins.get(name), self.past.get(name, ())
+        return pin or (past[-1].pin if past else None)
+
     def live_times(self, digest: Digest, name: Name) -> tuple[tuple[str, str | None], ...]:
         """Return from when until when this exact version was live here, by the records; no end where it still is."""
         found: list[tuple[str, str | None]] = [
