@@ -11,6 +11,7 @@ from pawl.ids import Version
 from pawl.policy.rules import DEFAULT_TERMS, WaiverTerms
 from pawl.policy.waiving import Wanted, find_waiver, review_missed, terms_of, waiver_words, why_not
 from pawl.registry.channels_grants import Waiver
+from pawl.registry.journal import Actor
 from policy.grants import ADA, BEN, OTHER, Grants, closure_digest
 from policy.make import rule
 from policy.situations import PEOPLE
@@ -78,6 +79,16 @@ def test_a_review_is_missed_when_its_time_has_come(fields: dict[str, Any], conse
         line.consented(1)
     for terms in (GLASS, None):
         assert review_missed(waivers(line)[0], terms, people=PEOPLE, now=NOW) == missed
+
+
+UNBROKEN: list[dict[str, Any]] = [{"kind": "agent"}, {"by": Actor(name="Carl")}, {"until": "2026-03-01T11:45:00Z"}]
+
+
+@pytest.mark.parametrize("fields", UNBROKEN)
+def test_a_glass_that_never_broke_or_has_ended_needs_no_review(fields: dict[str, Any]) -> None:
+    given = {"at": "2026-03-01T11:00:00Z", "break_glass": True, "review_by": "2026-03-01T11:30:00Z"}
+    (waiver,) = waivers(Grants().waived(A, **{**given, **fields}))
+    assert not review_missed(waiver, GLASS, people=PEOPLE, now=NOW)
 
 
 CONSENTS: list[tuple[dict[str, Any], bool]] = [

@@ -75,11 +75,23 @@ def why_not(waiver: Waiver, terms: WaiverTerms | None, *, people: People | None,
     return next(_objections(waiver, terms, people, now), None)
 
 
-def review_missed(waiver: Waiver, terms: WaiverTerms | None, *, people: People | None, now: datetime) -> bool:
-    """Whether a waiver that broke the glass was to be reviewed by now, and was not."""
-    if waiver.review_by is None or waiver.review_by > timestamp(now):
+def is_unreviewed(waiver: Waiver, terms: WaiverTerms | None, *, people: People | None, now: datetime) -> bool:
+    """Whether a waiver broke the glass, and nobody who can has approved it so far.
+
+    One that never counted broke no glass, whoever asked for it.
+    """
+    if waiver.review_by is None or _consented(waiver, terms or DEFAULT_TERMS, people, now) is not None:
         return False
-    return _consented(waiver, terms or DEFAULT_TERMS, people, now) is None
+    # by terms that were adopted since, it may not count any more; that hides no review
+    return waiver.review_by > waiver.at and _can_approve(waiver.by, terms or DEFAULT_TERMS, people)
+
+
+def review_missed(waiver: Waiver, terms: WaiverTerms | None, *, people: People | None, now: datetime) -> bool:
+    """Whether a waiver that broke the glass was to be reviewed by now, and was not; once it has ended, that is over."""
+    at = timestamp(now)
+    if waiver.review_by is None or waiver.review_by > at or waiver.until <= at:
+        return False
+    return is_unreviewed(waiver, terms, people=people, now=now)
 
 
 def waiver_words(waiver: Waiver, terms: WaiverTerms | None, *, people: People | None, now: datetime) -> str:
@@ -137,10 +149,10 @@ def _unreviewed(waiver: Waiver, terms: WaiverTerms, people: People | None, now: 
     longest = parse_duration(terms.break_glass).exact
     if read_moment(waiver.review_by) - read_moment(waiver.at) > longest:
         yield f"its review was to come later than after the {duration_words(longest)} that the policy allows"
-    if waiver.review_by <= timestamp(now):
-        yield f"its review was due at {waiver.review_by}"
     if not _can_approve(waiver.by, terms, people):
         yield f"{waiver.by} cannot break the glass{_wanting(terms)}"
+    if waiver.review_by <= timestamp(now):
+        yield f"its review was due at {waiver.review_by}"
 
 
 def _consented(waiver: Waiver, terms: WaiverTerms, people: People | None, now: datetime) -> Consent | None:

@@ -384,6 +384,31 @@ def test_a_missed_review_of_a_broken_glass_turns_status_red(
     assert ("review-missed", [FIRST[1]]) == (found["state"], found["used_by"])
 
 
+def test_a_glass_that_was_never_broken_misses_no_review(waived: Shop, clock: Clock) -> None:
+    """Ada has not the role that could break it: whoever may write records must not be able to turn status red."""
+    asked = ("waive", "DRA-1", FIRST[1], "--channel", "production", "--action", "promote", "--until", "2999-03-20")
+    glass = ("--break-glass", "--review-by", "2999-03-02T00:00:00Z")
+    answer = waived.pawl(*asked, "--owner", "payments", "--reason", "in a hurry", *glass, code=8)
+    assert ["waiver-not-counted"] == waived.codes(answer)
+    clock("2999-03-03T00:00:00Z")
+    assert set() == codes(waived, "status")
+    (found,) = row_of(waived)["waivers"]
+    assert ("pending", False) == (found["state"], found["unreviewed"])
+    assert "cannot break the glass" in found["why_not"]
+
+
+def test_a_missed_review_is_told_until_somebody_reviews_it_or_it_ends(
+    waived: Shop, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    become(monkeypatch, CYD)
+    waive(waived, "--break-glass", "--review-by", "2999-03-02T00:00:00Z")
+    become(monkeypatch, ADA)
+    clock("2999-03-19T23:59:59Z")
+    assert {"review-missed"} == codes(waived, "status", code=1)
+    clock("2999-03-20T00:00:00Z")
+    assert set() == codes(waived, "status")
+
+
 def test_a_review_in_time_keeps_it_green(waived: Shop, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     text = waived.read("registry/registry.yaml").replace(
         "ben@example.invalid: [risk]", "ben@example.invalid: [release]"

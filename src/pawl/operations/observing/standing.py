@@ -19,7 +19,7 @@ from pawl.operations.world import World
 from pawl.policy.facts import read_moment
 from pawl.policy.rules import DEFAULT_TERMS, Rule, WaiverTerms
 from pawl.policy.verdict import Finding, Verdict
-from pawl.policy.waiving import FEWER_TESTS, review_missed, terms_of, why_not
+from pawl.policy.waiving import FEWER_TESTS, is_unreviewed, review_missed, terms_of, why_not
 from pawl.problems import Problem
 from pawl.registry.channels import MOVING_ACTIONS, ChannelState, Halt
 from pawl.registry.channels_grants import Waiver
@@ -128,7 +128,7 @@ def _terms(rules: Mapping[str, Rule], rule: str) -> WaiverTerms | None:
 def _waiver(session: Session, world: World, waiver: Waiver, terms: WaiverTerms | None, used: Sequence[str]) -> Standing:
     people = people_of(world)
     why = why_not(waiver, terms, people=people, now=session.now)
-    unreviewed = _unreviewed(session, world, waiver, terms)
+    unreviewed = is_unreviewed(waiver, terms, people=people, now=session.now)
     until = min(waiver.until, waiver.review_by) if unreviewed and waiver.review_by else waiver.until
     state: WaiverState = "counts" if why is None else "pending"
     if waiver.until <= session.at:
@@ -144,13 +144,6 @@ def _waiver(session: Session, world: World, waiver: Waiver, terms: WaiverTerms |
         ends_soon=state == "counts" and read_moment(until) - session.now <= SOON,
         used_by=tuple(sorted(used)),
     )
-
-
-def _unreviewed(session: Session, world: World, waiver: Waiver, terms: WaiverTerms | None) -> bool:
-    if waiver.review_by is None:
-        return False
-    when = max(session.now, read_moment(waiver.review_by))
-    return review_missed(waiver, terms, people=people_of(world), now=when)
 
 
 def waiver_problems(state: ChannelState, found: Iterable[Standing], *, review: bool) -> Iterator[Problem]:
