@@ -256,9 +256,14 @@ def test_a_fault_of_pawls_own_is_70(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+INTERRUPTIBLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+"""Whoever runs the tests in the background of a shell has interrupts ignored, and children inherit that."""
+
+
 def test_a_person_can_stop_it() -> None:
     code = (
-        "import time, pawl.cli.main as m; m.cli.main = lambda **_: (print('on', flush=True), time.sleep(30)); m.run([])"
+        f"{INTERRUPTIBLE}; import time, pawl.cli.main as m; "
+        "m.cli.main = lambda **_: (print('on', flush=True), time.sleep(30)); m.run([])"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -272,7 +277,7 @@ def test_a_waiting_command_that_is_stopped_says_so_as_json(released: Shop) -> No
     """It waits for inputs from standard input; a pipe that it holds open tells when it reads."""
     words = ["-C", str(released.root), "render", FIRST[1], "--inputs", "-", "-o", "json"]
     code = (
-        "import sys, pawl.operations.observing.reading as r; read = r.read_json; "
+        f"{INTERRUPTIBLE}; import sys, pawl.operations.observing.reading as r; read = r.read_json; "
         "r.read_json = lambda *a: (print('reading', file=sys.stderr, flush=True), read(*a))[1]; "
         "import pawl.cli.main as m; m.run(sys.argv[1:])"
     )
