@@ -216,11 +216,11 @@ way-back-closing | `check --base`: a suite that changed fails on a version that 
   then be refused (warning)
 nothing-to-drill | no pin has an earlier version, so a drill shows nothing (1)
 pinned-already | `why` is asked about what is pinned: nothing would move (note)
-waiver-ending, waiver-unused, waiver-ended | a waiver ends within 7 days; nothing pinned needs it; it has ended, and
-  what it let in is pinned still (warning)
+waiver-ending, waiver-unused, waiver-ended | a waiver ends within 7 days and in the last quarter of its time; nothing
+  pinned needs it; it has ended, and what it let in is pinned still (warning)
 overridden | something pinned came in by a waiver; told until it is replaced (warning)
-review-due, review-missed | a waiver that broke the glass is to be reviewed (warning); the time for it is over (1 of
-  `status`)
+review-due, review-missed | a waiver that broke the glass is to be reviewed (warning); the time for it is over and
+  nobody reviewed it: until the waiver ends (1 of `status`; 3 of `audit` where something is pinned by it)
 ledger-not-asked | the ledger of runs cannot be read, so nothing is said of open runs (warning)
 channel-empty, file-gone | nothing pinned; pinned and the file under procedures/ is gone
 unchanged | it holds already, nothing was written (note)

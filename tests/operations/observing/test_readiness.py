@@ -344,7 +344,9 @@ def test_a_waiver_is_told_from_its_beginning_to_its_end(
     assert {"overridden"} == codes(waived, "status")
     (told,) = row_of(waived)["overridden"]
     assert (FIRST[1], "DRA-1") == (told["ref"], told["rule"])
-    clock("2999-03-14T12:00:00Z")
+    clock("2999-03-15T06:00:00Z")
+    assert {"overridden"} == codes(waived, "status")
+    clock("2999-03-15T12:00:00Z")
     assert {"overridden", "waiver-ending"} == codes(waived, "status")
     clock("2999-03-20T00:00:00Z")
     assert {"overridden", "waiver-ended"} == codes(waived, "status")
@@ -374,7 +376,7 @@ def test_a_missed_review_of_a_broken_glass_turns_status_red(
     become(monkeypatch, CYD)
     waive(waived, "--break-glass", "--review-by", "2999-03-02T00:00:00Z")
     become(monkeypatch, ADA)
-    assert {"review-due", "waiver-ending", "waiver-unused"} == codes(waived, "status")
+    assert {"review-due"} == codes(waived, "status")
     waived.promote(*FIRST, to="production")
     clock("2999-03-02T00:00:00Z")
     answer = waived.pawl("status", code=1)
@@ -407,6 +409,42 @@ def test_a_missed_review_is_told_until_somebody_reviews_it_or_it_ends(
     assert {"review-missed"} == codes(waived, "status", code=1)
     clock("2999-03-20T00:00:00Z")
     assert set() == codes(waived, "status")
+
+
+def test_audit_breaks_on_a_missed_review_though_it_asks_no_readiness_rule(
+    shop: Shop, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    become(monkeypatch, ADA)
+    clock("2999-03-01T12:00:00Z")
+    with_people(shop)
+    shop.adopt()
+    shop.pawl("publish")
+    shop.promote(*FIRST, to="staging")
+    become(monkeypatch, CYD)
+    words = ("--channel", "production", "--for", "P7D", "--owner", "payments", "--reason", "the fair is on")
+    for ref, other in (FIRST, FIRST[::-1]):
+        glass = ("--action", "promote", "--break-glass", "--review-by", "2999-03-02T00:00:00Z")
+        shop.pawl("waive", "APP-1", ref, "--with", other, *words, *glass)
+    assert ["review-due"] * 2 == [row["code"] for row in waiver_rows(shop)]
+    become(monkeypatch, ADA)
+    shop.promote(*FIRST, to="production")
+    shop.pawl("audit")
+    clock("2999-03-02T00:00:00Z")
+    for command, code in (("audit", 3), ("status", 1)):
+        assert ["review-missed"] * 2 == shop.codes(shop.pawl(command, code=code))
+
+
+def waiver_rows(shop: Shop) -> list[dict[str, Any]]:
+    return [row for row in shop.pawl("status")["problems"] if "waiver" in row["message"]]
+
+
+def test_one_waiver_is_one_line(waived: Shop, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    waive(waived)
+    approve(waived, monkeypatch)
+    clock("2999-03-19T12:00:00Z")
+    (row,) = waiver_rows(waived)
+    assert "waiver-ending" == row["code"]
+    assert row["message"].endswith("counts until 2999-03-20T00:00:00Z; nothing pinned needs it")
 
 
 def test_a_review_in_time_keeps_it_green(waived: Shop, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:

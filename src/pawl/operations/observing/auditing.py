@@ -33,6 +33,7 @@ def audit(
 ) -> Report:
     """Report what is live and breaks a rule (3), and, where it is required, what has no way back (1).
 
+    What is live by a waiver whose review was missed breaks its rule (3), even one that is asked on promotions alone.
     ``except_first``: a pin that has no way back because no other version was ever live is told, and no finding.
     """
     world = read_world(session.workspace)
@@ -90,7 +91,9 @@ def _audit_channel(
         problems.extend(error.problems)
         return row, [INTEGRITY]
     row["findings"] = [finding.as_dict() for finding in verdict.findings if finding.status != "not-applicable"]
-    problems += _exceptions(session, world, state, verdict, row)
+    told = _exceptions(session, world, state, verdict, row)
+    problems += told
+    codes += [REFUSED for problem in told if problem.severity == "error"]
     for finding in (*verdict.failures, *verdict.warnings):
         problem = finding.problem()
         problems.append(
@@ -126,7 +129,7 @@ def _exceptions(
     row["overridden"] = [item.as_dict() for item in overridden]
     told = {(finding.subject, finding.waiver) for finding in (live.warnings if live else ())}
     untold = [item for item in overridden if (item.ref, item.waiver) not in told]
-    return [*waiver_problems(state, waivers, review=False), *override_problems(state, untold)]
+    return [*waiver_problems(state, waivers, live=True), *override_problems(state, untold)]
 
 
 def _ways_back(session: Session, world: World, sources: Sources, state: ChannelState, name: Name) -> list[Target]:

@@ -20,12 +20,13 @@ from pawl.policy.facts import read_moment
 from pawl.policy.rules import DEFAULT_TERMS, Rule, WaiverTerms
 from pawl.policy.verdict import Finding, Verdict
 from pawl.policy.waiving import FEWER_TESTS, is_unreviewed, review_missed, terms_of, why_not
-from pawl.problems import Problem
+from pawl.problems import Problem, Severity
 from pawl.registry.channels import MOVING_ACTIONS, ChannelState, Halt
 from pawl.registry.channels_grants import Waiver
 from pawl.runs.ledger import Ledger, RunRow
 
 SOON = timedelta(days=7)
+"""A waiver is told as ending so long before, or in the last quarter of its time where that is shorter."""
 MAX_RUNS = 1_000
 """Open runs that are told of one halt, oldest first."""
 WaiverState: TypeAlias = Literal["counts", "pending", "ended", "review-missed"]
@@ -141,41 +142,49 @@ def _waiver(session: Session, world: World, waiver: Waiver, terms: WaiverTerms |
         why_not=why,
         until=until,
         unreviewed=unreviewed,
-        ends_soon=state == "counts" and read_moment(until) - session.now <= SOON,
+        ends_soon=state == "counts" and _ends_soon(session, waiver, until),
         used_by=tuple(sorted(used)),
     )
 
 
-def waiver_problems(state: ChannelState, found: Iterable[Standing], *, review: bool) -> Iterator[Problem]:
-    """Yield what somebody should know of waivers. ``review``: whether a missed review is an error here."""
+def _ends_soon(session: Session, waiver: Waiver, until: str) -> bool:
+    end = read_moment(until)
+    return end - session.now <= min(SOON, (end - read_moment(waiver.at)) / 4)
+
+
+def waiver_problems(state: ChannelState, found: Iterable[Standing], *, live: bool) -> Iterator[Problem]:
+    """Yield what somebody should know of waivers, one line for each.
+
+    ``live``: whether this is about what is live alone; a missed review is an error there only if something is pinned.
+    """
     for item in found:
-        waiver = item.waiver
-        serial = waiver.serial
-        what = f"{state.channel}: waiver {serial} of rule {waiver.rule} for {waiver.covers} ({waiver.owner})"
-        used = f"{', '.join(item.used_by)} is pinned by it" if item.used_by else "nothing pinned needs it"
-        approve = f'pawl approve --waiver {serial} --channel {state.channel} --reason "..." by a second person'
-        if item.state == "review-missed":
-            message = f"{what} broke the glass, and its review was due at {waiver.review_by}: it counts no more; {used}"
-            yield Problem(
-                code="review-missed", severity="error" if review else "warning", message=message, hint=approve
-            )
-        elif item.state == "ended" and item.used_by:
-            message = f"{what} ended at {waiver.until}; {used} still"
-            yield Problem(code="waiver-ended", severity="warning", message=message)
-        elif item.state == "counts":
-            if item.unreviewed:
-                message = f"{what} broke the glass and is to be reviewed by {waiver.review_by}"
-                yield Problem(code="review-due", severity="warning", message=message, hint=approve)
-            if item.ends_soon:
-                yield Problem(
-                    code="waiver-ending", severity="warning", message=f"{what} counts until {item.until}; {used}"
-                )
-            if item.unused:
-                yield Problem(
-                    code="waiver-unused",
-                    severity="warning",
-                    message=f"{what} counts until {item.until}, and nothing pinned needs it",
-                )
+        told = _told(state, item, live=live)
+        if told is not None:
+            yield told
+
+
+def _told(state: ChannelState, item: Standing, *, live: bool) -> Problem | None:
+    waiver, used = item.waiver, "nothing pinned needs it"
+    if item.used_by:
+        used = f"{', '.join(item.used_by)} is pinned by it"
+    what = f"{state.channel}: waiver {waiver.serial} of rule {waiver.rule} for {waiver.covers} ({waiver.owner})"
+    approve = f'pawl approve --waiver {waiver.serial} --channel {state.channel} --reason "..." by a second person'
+    code, message, hint = "", "", None
+    severity: Severity = "warning"
+    if item.state == "review-missed":
+        code, hint, severity = "review-missed", approve, "error" if item.used_by or not live else "warning"
+        message = f"{what} broke the glass, and its review was due at {waiver.review_by}: it counts no more; {used}"
+    elif item.state == "ended" and item.used_by:
+        code, message = "waiver-ended", f"{what} ended at {waiver.until}; {used} still"
+    elif item.state == "counts" and item.unreviewed:
+        code, hint = "review-due", approve
+        message = f"{what} broke the glass and is to be reviewed by {waiver.review_by}; {used}"
+    elif item.ends_soon or item.unused:
+        code, message = (
+            "waiver-ending" if item.ends_soon else "waiver-unused",
+            f"{what} counts until {item.until}; {used}",
+        )
+    return Problem(code=code, severity=severity, message=message, hint=hint) if code else None
 
 
 def override_problems(state: ChannelState, found: Iterable[Override]) -> Iterator[Problem]:

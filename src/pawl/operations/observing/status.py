@@ -94,7 +94,7 @@ def _channel_row(
     problems += [
         *_way_problems(state, pins),
         *standing.freeze_problems(state, freezes),
-        *standing.waiver_problems(state, waivers, review=True),
+        *standing.waiver_problems(state, waivers, live=False),
         *standing.override_problems(state, overridden),
     ]
     return {
