@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -57,6 +58,15 @@ def test(session: Session) -> Report:
     return policy_test(session)
 
 
+def _field_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    for row in rows:
+        if not row["fields"]:
+            yield f"rule {row['rule']}: its message alone"
+        for field in row["fields"]:
+            old, new = (json.dumps(field[side], ensure_ascii=False) for side in ("old", "new"))
+            yield f"rule {row['rule']}: {field['field']}: {old} -> {new}"
+
+
 def _plan_lines(data: Mapping[str, Any]) -> Iterator[str]:
     if "next" not in data:
         return
@@ -64,6 +74,7 @@ def _plan_lines(data: Mapping[str, Any]) -> Iterator[str]:
     for word in ("added", "removed", "changed"):
         if data[f"rules_{word}"]:
             yield f"rules {word}: {', '.join(data[f'rules_{word}'])}"
+    yield from _field_lines(data["rules_changed_fields"])
     if data["channels_changed"]:
         yield "channel settings change"
     if data["people_changed"]:
@@ -101,6 +112,7 @@ def plan(session: Session, at: datetime | None) -> Report:
 def _adopt_lines(data: Mapping[str, Any]) -> Iterator[str]:
     if data.get("serial"):
         yield f"policy {data['policy']} is in force: {', '.join(data['rules'])}"
+        yield from _field_lines(data["rules_changed_fields"])
 
 
 @pawl_command("policy adopt", lines=_adopt_lines, writes=True)

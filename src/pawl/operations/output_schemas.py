@@ -225,6 +225,7 @@ ANSWERS: Mapping[str, Fields] = MappingProxyType(
             "rules_added": _TEXTS,
             "rules_removed": _TEXTS,
             "rules_changed": _TEXTS,
+            "rules_changed_fields": _OBJECTS,
             "at": _TIME,
             "loosened": _OBJECTS,
             "channels_changed": _FLAG,
@@ -268,7 +269,13 @@ _DONE: Mapping[str, Fields] = MappingProxyType(
         "restore": _WITHDRAWN,
         "publish": {"plan": _TEXTS, "dry_run": _FLAG, **_WRITTEN},
         "drill": {"plan": _TEXTS, **_WRITTEN},
-        "policy adopt": {"rules": _TEXTS, "channels": _OBJECT, "breaking": _OBJECTS, **_WRITTEN},
+        "policy adopt": {
+            "rules": _TEXTS,
+            "rules_changed_fields": _OBJECTS,
+            "channels": _OBJECT,
+            "breaking": _OBJECTS,
+            **_WRITTEN,
+        },
     }
 )
 """What an answer says too where something was done, or would be."""

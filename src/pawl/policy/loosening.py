@@ -1,7 +1,7 @@
 """What the rules to come hold up less firmly than those in force, by rule and owner, so that nobody does it unseen.
 
-Only what a rule says of itself is compared: its level, its class, its moment and whether it is there. A changed demand
-or a changed ``applies`` may be stricter or looser; that is for the plan, which asks what is live, and for review.
+Compared are its level, its class, its moment, whether it is there, and (:mod:`pawl.policy.softening`) what it demands,
+where it applies and how it is waived. What cannot be compared is named when it changes: it may be looser.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pawl.policy.rules import LEVELS, Rule, moment_text
+from pawl.policy.softening import softened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,3 +47,4 @@ def _looser(old: Rule, new: Rule, now: datetime) -> Iterator[str]:
         yield f"it would hold from {moment_text(new.effective_on)} on only"
     if old.owner != new.owner or old.policy != new.policy:
         yield f"it would be of policy {new.policy}, which {new.owner} keeps"
+    yield from softened(old, new)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from people import ADA, APPROVALS, BEN, become, set_clock, with_people
-from support import FIRST, SECOND, Shop, git, story
+from support import FIRST, SECOND, Shop, git, in_process, story
 
 AT = "2999-03-01T12:00:00Z"
 GRACE = "2999-03-15T00:00:00Z"
@@ -389,3 +389,87 @@ def test_people_that_settings_drop_approve_no_more_once_that_is_adopted(approved
     approved.edit(SETTINGS, ("  ben@example.invalid: [risk]\n", ""))
     assert plan(approved)["people_changed"]
     approved.promote(*SECOND, "support/refund-draft@1.0.0", to="production")
+
+
+DEMAND = "approvals: {count: 1, roles: [risk]}"
+APPROVED = APPROVALS.partition("    tests:")[0]
+SOAKED = UNTESTED.replace("safety, level: absolute, require: has(procedure.owner)", "readiness, level: absolute, BODY")
+FREEZE = "freeze: {start: 2050-06-01, time_zone: UTC, reason: fair, "
+
+
+def approvals(old: str, new: str, says: str) -> tuple[str, str, str]:
+    """Two rules that differ in what they demand of approvals."""
+    first, second = (APPROVED.replace(DEMAND, f"approvals: {{{body}}}") for body in (old, new))
+    return first, second, says
+
+
+def words(old: str, new: str, says: str) -> tuple[str, str, str]:
+    """Two rules about approvals that differ in other words; ``old`` takes the place of ``new`` if that is there."""
+    if old in APPROVED:
+        return APPROVED, APPROVED.replace(old, new), says
+    assert new in APPROVED
+    return APPROVED.replace(new, old), APPROVED, says
+
+
+def demands(old: str, new: str, says: str) -> tuple[str, str, str]:
+    """Two readiness rules that demand something."""
+    return SOAKED.replace("BODY", old), SOAKED.replace("BODY", new), says
+
+
+HOUR = "soak: {channel: staging, at_least: PT1H}"
+SOFTER: dict[str, tuple[str, str, str]] = {
+    "count": approvals("count: 2", "count: 1", "needed 2 approvals and would need 1"),
+    "roles": approvals("roles: [risk]", "roles: [risk, author]", "author, risk would count"),
+    "any role": approvals("roles: [risk]", "count: 1", "of any name would count"),
+    "kinds": approvals("kinds: [human]", "kinds: [human, service]", "human, service would count"),
+    "verified": approvals("verified: true", "verified: false", "no signature"),
+    "any policy": approvals("count: 1", "any_policy: true", "older policies"),
+    "max_age": approvals("max_age: P7D", "max_age: P8D", "7 days and would for 8 days"),
+    "no max_age": approvals("max_age: P7D", "count: 1", "for ever"),
+    "waiver at_most": words("P14D", "P20D", "a waiver counted for 14 days"),
+    "waiver roles": words("[release]", "[release, risk]", "release, risk would count"),
+    "break_glass": words("P1D", "P2D", "nobody approved counted for 1 day"),
+    "new break_glass": words("[release]}", "[release], break_glass: P1D}", "before anybody approved"),
+    "applies": words("channels: [staging, production]", "channels: [production]", "did to staging, production"),
+    "narrowed": words("{channels: [production]}", "{channels: [production], names: [a/x]}", "did to all"),
+    "soak": demands(HOUR.replace("1H", "24H"), HOUR, "soaked for 1 day and would for 1 hour"),
+    "soak elsewhere": demands(HOUR, HOUR.replace("staging", "production"), "on production and not"),
+    "bump": demands("bump: {largest: patch}", "bump: {largest: minor}", "was patch and would be minor"),
+    "evidence": demands("evidence: {max_age: P7D}", "evidence: {max_age: P9D}", "would for 9 days"),
+    "freeze": demands(FREEZE + "duration: P2D}", FREEZE + "duration: P1D}", "would for 1 day"),
+    "kind": demands("bump: {largest: patch}", "evidence: {max_age: P9D}", "cannot be compared"),
+    "require": (UNTESTED, UNTESTED.replace("has(procedure.owner)", "'true'"), "has(procedure.owner) -> true"),
+}
+NEVER_STRICTER = {"kind", "require", "soak elsewhere"}
+"""What cannot be compared is named in both directions."""
+
+
+@pytest.mark.parametrize("how", SOFTER)
+def test_a_demand_that_lets_more_through_is_named_by_plan_and_adoption(live: Shop, how: str) -> None:
+    first, second, says = SOFTER[how]
+    path = "registry/policies/more.yaml"
+    live.write(path, first)
+    live.adopt("first")
+    live.write(path, second)
+    (row,) = plan(live)["loosened"]
+    assert says in str(row["how"])
+    answer = live.adopt("second")
+    assert "plan-looser" in warned(answer)
+    assert answer["rules_changed_fields"][0]["fields"]
+    live.write(path, first)
+    assert bool(plan(live)["loosened"]) == (how in NEVER_STRICTER)
+
+
+def test_a_plan_says_old_and_new_of_each_field_that_changes(live: Shop) -> None:
+    live.edit(RULES, ("    message: Every procedure has an owner.", "    message: Another."))
+    assert plan(live)["rules_changed_fields"] == [{"rule": "OWN-1", "fields": []}]
+    live.edit(
+        RULES,
+        (
+            "    class: safety\n    level: absolute\n    require: has",
+            "    class: safety\n    level: waivable\n    require: has",
+        ),
+    )
+    fields = [{"field": "level", "old": "absolute", "new": "waivable"}]
+    assert plan(live)["rules_changed_fields"] == [{"rule": "OWN-1", "fields": fields}]
+    assert 'rule OWN-1: level: "absolute" -> "waivable"' in in_process("-C", str(live.root), "policy", "plan").out

@@ -13,6 +13,7 @@ from pawl.operations.governing.policy_outlook import outlook, world_after
 from pawl.operations.governing.policy_plans import (
     breaking_rows,
     change_problems,
+    field_rows,
     loosened_problems,
     loosened_rows,
     plan_data,
@@ -158,6 +159,7 @@ def policy_adopt(session: Session, reason: str, *, again: bool) -> Report:
         "policy": coming.number,
         "rules": [rule.id for rule in after.rules],
         "channels": dict(coming.channels),
+        "rules_changed_fields": field_rows(look),
         "breaking": breaking,
         "serial": plan.record.serial if plan.record else None,
         "files": list(applied.files),

@@ -12,6 +12,7 @@ from pawl.operations.governing.policy_outlook import Answer, Foreseen, Outlook
 from pawl.operations.session import Session
 from pawl.policy.loosening import loosened
 from pawl.policy.rules import Rule
+from pawl.policy.softening import changed_fields
 from pawl.policy.verdict import Finding
 from pawl.problems import Problem
 
@@ -28,6 +29,7 @@ def plan_data(session: Session, look: Outlook) -> dict[str, Any]:
         "rules_added": sorted(set(new) - set(old)),
         "rules_removed": sorted(set(old) - set(new)),
         "rules_changed": sorted(rule for rule in set(old) & set(new) if old[rule] != new[rule]),
+        "rules_changed_fields": field_rows(look),
         "loosened": loosened_rows(look),
         "channels_changed": policy is None or dict(policy.channels) != dict(coming.channels),
         "people_changed": policy is None or dict(policy.people) != dict(coming.people),
@@ -57,6 +59,13 @@ def breaking_rows(look: Outlook) -> list[dict[str, Any]]:
     """Return the rows of what is live and would be illegal at once."""
     rows = change_rows(look)
     return [row for row in rows if row["role"] == "live" and row["newly_broken"] and row["from"] == look.at]
+
+
+def field_rows(look: Outlook) -> list[dict[str, Any]]:
+    """Return each rule that changes with the fields that do, old and new; none where it is the message alone."""
+    old, new = ({rule.id: rule for rule in world.rules} for world in (look.before, look.after))
+    changed = sorted(rule for rule in set(old) & set(new) if old[rule] != new[rule])
+    return [{"rule": rule, "fields": list(changed_fields(old[rule], new[rule]))} for rule in changed]
 
 
 def loosened_rows(look: Outlook) -> list[dict[str, Any]]:
