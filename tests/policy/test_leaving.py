@@ -44,8 +44,8 @@ def situation(
     )
 
 
-def why(asked: Situation, name: str) -> str:
-    return Leaving(asked).why(Name(name), closure_of(Name(name), asked.after))
+def why(asked: Situation, name: str, since: str = "2026-03-01T12:00:01Z") -> str:
+    return Leaving(asked).why(Name(name), closure_of(Name(name), asked.after), since=since)
 
 
 LIVE = ("promote", "rollback")
@@ -151,3 +151,25 @@ def test_a_promotion_is_free_for_the_name_itself_and_what_it_changes() -> None:
     assert [why(on, name) for name in "abw"] == ["a@1.0.0 is revoked", "", "a@1.0.0 is revoked"]
     beside = situation(line, B2, a="revoked")
     assert [why(beside, name) for name in "bw"] == ["", ""]
+
+
+SINCE = [  # how a is withdrawn, whether a rule refuses that, why it may be left: a later freeze, one of then, a rule
+    ("revoked", False, ["a@1.0.0 is revoked"] * 3),
+    ("yanked", False, ["a@1.0.0 is yanked", "", ""]),
+    ("yanked", True, ["a@1.0.0 is yanked", "", ""]),
+    ("deprecated", True, ["a@1.0.0 breaks rule R-1", "", ""]),
+]
+
+
+@pytest.mark.parametrize(("level", "refused", "says"), SINCE)
+def test_what_can_be_taken_back_frees_a_promotion_only_from_a_later_freeze(
+    level: str, refused: bool, says: list[str]
+) -> None:
+    rules = (replace(rule(), kind="withdrawn", body={"refuse": ["yanked", "deprecated"]}),) if refused else ()
+    on, back = (situation(Grants().pinned(A1), A2, action=action, rules=rules, a=level) for action in LIVE)
+    (at,) = (withdrawal.at for withdrawal in on.catalog.withdrawals.values())
+    moments = (at.replace(":00Z", ":01Z"), at, "")
+    leaving = Leaving(on)
+    closure = closure_of(Name("a"), on.after)
+    assert [leaving.why(Name("a"), closure, since=since) for since in moments] == says
+    assert [why(back, "a", since) for since in moments] == [says[0]] * 3

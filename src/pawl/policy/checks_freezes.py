@@ -56,5 +56,5 @@ def _excepted(situation: Situation, freeze: Freeze, name: Name, closure: Closure
     why = spared(freeze.spares, name=name, labels=document.get("labels"), facts=facts)
     if why is not None:
         return why
-    left = leaving.why(name, closure)
+    left = leaving.why(name, closure, since=freeze.at)
     return f"what is live must not stay: {left}" if left else None

@@ -61,6 +61,7 @@ class WithdrawnFact:
     ref: str
     level: str
     reason: str
+    at: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@
   days of 23 and 25 hours, too; hours and less are exact. A wall-clock time that a clock change leaves out is read with
   the offset before the change (02:30 becomes 03:30); one that comes twice is the first of the two.
 - ``actions`` are promote, or rollback with it where the rule is a safety rule. Taking a pin off is never held up, and
-  neither is leaving what must not be live. Runs in flight go on: a freeze holds moves.
+  neither is leaving what must not be live; a yank alone frees no promotion. Runs in flight go on: a freeze holds moves.
 - ``spares``: a procedure by name or by all of the labels, or a person by role, whom the freeze does not hold.
 """
 

@@ -1,8 +1,10 @@
 """Whether what is live must not stay: then a freeze does not hold the move that leaves it.
 
 - A pin must not stay if it or what it requires is revoked, if it is yanked, or if it breaks a safety rule that nobody
-  waived and that is more than advice. The way back is also free from what is halted or rejected here; the way on is
-  not, or whoever wanted to pass a freeze would only have to halt something first.
+  waived and that is more than advice. What can be taken back, a yank or a deprecation, frees a promotion only if it is
+  older than the freeze: nobody passes one by yanking what is live and restoring it.
+- The way back is also free from what is halted or rejected here; the way on is not, or whoever wanted to pass a freeze
+  would only have to halt something first.
 - A rollback moves as one: where one of its names is left for such a reason, none of it is held. A promotion is free
   for the very name, and for what changes only because it requires that name.
 - A pin whose documents are not all known gives no reason to leave.
@@ -25,14 +27,17 @@ _KINDS = frozenset({"require", "withdrawn"})
 
 
 class Leaving:
-    """Answers for one situation, each live pin asked once."""
+    """Answers for one situation, each live pin asked once for each freeze."""
 
     def __init__(self, situation: Situation) -> None:
         self._situation = situation
-        self._known: dict[Name, str] = {}
+        self._known: dict[tuple[Name, str], str] = {}
 
-    def why(self, name: Name, closure: Closure) -> str:
-        """Return why the move of ``name`` leaves something that must not stay; empty where it does not."""
+    def why(self, name: Name, closure: Closure, *, since: str = "") -> str:
+        """Return why the move of ``name`` leaves something that must not stay; empty where it does not.
+
+        ``since`` is when the freeze that it would pass was set; empty for one that comes by a rule.
+        """
         moves = self._situation.moves
         if self._situation.action == "rollback":
             names = tuple(moves)
@@ -40,20 +45,22 @@ class Leaving:
             names = (name,)
         else:
             names = tuple(member.name for member in closure.members if member.name in moves)
-        return next((why for left in names if (why := self._of(left))), "")
+        return next((why for left in names if (why := self._of(left, since))), "")
 
-    def _of(self, name: Name) -> str:
-        if name not in self._known:
-            self._known[name] = next(_reasons(self._situation, name), "")
-        return self._known[name]
+    def _of(self, name: Name, since: str) -> str:
+        if (name, since) not in self._known:
+            self._known[name, since] = next(_reasons(self._situation, name, since), "")
+        return self._known[name, since]
 
 
-def _reasons(situation: Situation, name: Name) -> Iterator[str]:
+def _reasons(situation: Situation, name: Name, since: str) -> Iterator[str]:
     pin = situation.state.pins.get(name)
     if pin is None:
         return
     closure = closure_of(name, situation.state.pins)
     withdrawn = withdrawn_in(situation, closure)
+    if situation.action == "promote":
+        withdrawn = tuple(fact for fact in withdrawn if fact.level == "revoked" or fact.at < since)
     for fact in withdrawn:
         if fact.level == "revoked" or (fact.level == "yanked" and fact.ref == str(pin.ref)):
             yield f"{fact.ref} is {fact.level}"
@@ -106,5 +113,7 @@ def withdrawn_in(situation: Situation, closure: Closure) -> tuple[WithdrawnFact,
         ref = Ref(member.name, member.version)
         withdrawal = situation.catalog.withdrawal(ref)
         if withdrawal is not None:
-            found.append(WithdrawnFact(ref=str(ref), level=withdrawal.level, reason=withdrawal.reason))
+            found.append(
+                WithdrawnFact(ref=str(ref), level=withdrawal.level, reason=withdrawal.reason, at=withdrawal.at)
+            )
     return tuple(found)
