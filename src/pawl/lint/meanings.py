@@ -117,6 +117,7 @@ workflow-unguarded | an optional input, or the result of a step that a walk can 
   with `has()` (warning)
 # Settings and policy (exit 1 unless said otherwise)
 settings-field-unknown, settings-field-missing, settings-field-invalid | the shape of registry.yaml
+role-bad | a role of people that is no word of `a-z`, `0-9`, `-` and `_`, or nearly `agent` or `service`
 channel-name, channel-cycle, channel-unknown | a channel's name, order, or existence
 lint-code-unknown, lint-ignore-refused | an ignore of lint whose code is none, or is always an error
 lint-ignore-unused | an ignore of lint that fits nothing (warning)

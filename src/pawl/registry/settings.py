@@ -7,7 +7,10 @@ by it.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -19,6 +22,10 @@ from pawl.lint.settings import LintSettings, lint_settings_faults
 from pawl.problems import Fault
 from pawl.procedures.models import Listed, Shape, model_schema
 from pawl.procedures.shapes import shape_faults
+
+MACHINE_ROLES = ("agent", "service")
+"""The roles that say that somebody is no human."""
+_ROLE = re.compile(r"[a-z0-9][a-z0-9_-]*\Z", re.ASCII)
 
 
 class ChannelSettings(Shape):
@@ -92,6 +99,8 @@ def _faults_beyond(document: Any) -> tuple[Fault, ...]:
     if isinstance(channels, Mapping):
         after = {name: row.get("after") if isinstance(row, Mapping) else None for name, row in channels.items()}
         faults += (*_channel_faults(after), *_order_faults(after))
+    people = document.get("people")
+    faults += _role_faults(people if isinstance(people, Mapping) else {})
     faults += _path_faults(paths if isinstance(paths, list) else ())
     return (*faults, *lint)
 
@@ -117,6 +126,36 @@ def _order_faults(channels: Mapping[str, Any]) -> Iterator[Fault]:
         if here == start:
             message = f"the order of channels goes round in a circle: {' after '.join((*seen, start))}"
             yield Fault(code="channel-cycle", message=message, at=("channels", start, "after"))
+
+
+def _role_faults(people: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield each role that is no word, or nearly one of a machine, whose owner would be a human by mistake."""
+    for who, roles in people.items():
+        for index, role in enumerate(roles if isinstance(roles, list) else ()):
+            if not isinstance(role, str):
+                continue
+            at = ("people", who, index)
+            if (meant := _nearly(role)) is not None:
+                message = f"{role[:80]!r} is nearly {meant}, and only {meant} says that somebody is no human"
+                yield Fault(
+                    code="role-bad", message=message, at=at, hint=f"write {meant}, or a role that reads otherwise"
+                )
+            elif not _ROLE.match(role):
+                message = f"{role[:80]!r} is no role: expected a word of a-z, 0-9, - and _ that begins with a-z or 0-9"
+                yield Fault(
+                    code="role-bad", message=message, at=at, hint="write it in small letters, such as risk-team"
+                )
+
+
+def _nearly(role: str) -> str | None:
+    """Return the role of a machine that is meant by another spelling: other letters, blanks, signs, the plural."""
+    bare = "".join(sign for sign in unicodedata.normalize("NFKC", role).casefold() if sign.isalnum())
+    for meant in MACHINE_ROLES:
+        if role != meant and (
+            bare.removesuffix("s") == meant or meant in get_close_matches(bare, MACHINE_ROLES, cutoff=0.9)
+        ):
+            return meant
+    return None
 
 
 def _path_faults(paths: Sequence[Any]) -> Iterator[Fault]:

@@ -473,3 +473,23 @@ def test_a_plan_says_old_and_new_of_each_field_that_changes(live: Shop) -> None:
     fields = [{"field": "level", "old": "absolute", "new": "waivable"}]
     assert plan(live)["rules_changed_fields"] == [{"rule": "OWN-1", "fields": fields}]
     assert 'rule OWN-1: level: "absolute" -> "waivable"' in in_process("-C", str(live.root), "policy", "plan").out
+
+
+# People, signers and files
+
+
+@pytest.mark.parametrize(
+    "role",
+    ["Agent", "agents", "AGENT", "' agent'", "agent-", "Service", "services", "ser-vice", "Risk", "a b", "''", "-a"],
+)
+def test_a_role_that_is_no_word_or_nearly_that_of_a_machine_is_refused(live: Shop, role: str) -> None:
+    setting(live, "require_grace: false")
+    live.write(SETTINGS, live.read(SETTINGS) + f"people: {{bot@example.invalid: [risk, {role}]}}\n")
+    assert live.codes(live.pawl("policy", "plan", code=1)) == ["role-bad"]
+    assert live.codes(live.pawl("policy", "adopt", "--reason", "r", code=1)) == ["role-bad"]
+
+
+@pytest.mark.parametrize("role", ["agent", "service", "risk", "2nd-line", "service-desk", "field_agent"])
+def test_other_roles_are_not(live: Shop, role: str) -> None:
+    live.write(SETTINGS, live.read(SETTINGS) + f"people: {{bot@example.invalid: [{role}]}}\n")
+    live.adopt("people")
