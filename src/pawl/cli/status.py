@@ -41,11 +41,13 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         yield from table(("kept off", "cause", "by", "at", "reason"), held)
         yield from _halts(row)
         yield from _waivers(row)
-        approvals = [
-            (item["ref"], person(item["by"]), item["until"], item["policy"], "" if item["of_this_policy"] else "older")
-            for item in row["approvals"]
-        ]
-        yield from table(("approved", "by", "until", "policy", ""), approvals)
+        for counts, title in ((True, "approved"), (False, "approved, not counted")):
+            approvals = [
+                (item["ref"], person(item["by"]), item["until"], item["policy"], item["why"] or "")
+                for item in row["approvals"]
+                if item["counts"] == counts
+            ]
+            yield from table((title, "by", "until", "policy", ""), approvals)
 
 
 def _ways(pin: Mapping[str, Any]) -> str:
@@ -88,13 +90,21 @@ def _waivers(row: Mapping[str, Any]) -> Iterator[str]:
             item["state"],
             item["counts_until"],
             person(item["by"]),
-            ", ".join(person(consent["by"]) for consent in item["approved_by"]) or "nobody",
+            _consents(item),
             ", ".join(item["used_by"]) or "nothing",
         )
         for item in row["waivers"]
         if item["state"] != "ended" or item["used_by"]
     ]
     yield from table(("waiver", "rule", "for", "state", "until", "by", "approved by", "needed by"), waivers)
+
+
+def _consents(waiver: Mapping[str, Any]) -> str:
+    good, bad = (
+        ", ".join(person(consent["by"]) for consent in waiver["approved_by"] if consent["counts"] == counts)
+        for counts in (True, False)
+    )
+    return (good or "nobody") + (f"; not counted: {bad}" if bad else "")
 
 
 def person(row: Mapping[str, Any]) -> str:

@@ -8,80 +8,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from pawl.canonical import timestamp
 from pawl.errors import RefusedError, UsageError
 from pawl.ids import Channel, Name, Ref
+from pawl.operations.governing.counting import Approving, approving_in, verdicts, why_not_counted
 from pawl.operations.governing.recording import Drafted, Scene, draft, end_in_time, scene_of
-from pawl.operations.releasing.judging import read_affected
 from pawl.operations.session import Report, Session
 from pawl.operations.situations import situation_for
-from pawl.policy.context import RuleContext, Said
 from pawl.policy.durations import duration_words
-from pawl.policy.facts import ApprovalFact
-from pawl.policy.gathering import facts_of
 from pawl.policy.kinds import RULE_KINDS
-from pawl.policy.leaving import Leaving
-from pawl.policy.rules import Rule, matches
-from pawl.policy.situation import Situation, affected
+from pawl.policy.situation import affected
 from pawl.policy.verdict import APPROVAL
 from pawl.problems import Problem, Severity
 from pawl.registry.catalog import Adopted
-from pawl.registry.channels import ChannelState, Pin
-from pawl.registry.channels_grants import Approval, Identity
-from pawl.registry.closure import Closure, closure_of
-from pawl.registry.journal import Actor
+from pawl.registry.channels import ChannelState
+from pawl.registry.channels_grants import Approval
 from pawl.releases.planning import pin_of
 
 USUAL = timedelta(days=30)
 LONGEST = timedelta(days=366)
-_NOBODY = Actor(name="")
-"""Whoever will ask for the promotion."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Approving:
-    scene: Scene
-    pins: Mapping[Name, Pin]
-    situation: Situation
-    """The promotion that is approved, with the channel as it is."""
-
-    def closure(self, name: Name) -> Closure:
-        return closure_of(name, self.situation.after)
-
-    def context(self, name: Name, state: ChannelState) -> RuleContext:
-        """Return what rules are asked with about ``name``, were ``state`` the channel's."""
-        situation = replace(self.situation, state=state, actor=_NOBODY, actor_kind="unknown")
-        closure, documents = self.closure(name), situation.documents
-        current = state.pins.get(name)
-        return RuleContext(
-            procedure=documents[closure.root.digest],
-            closure=tuple(documents[member.digest] for member in closure.members),
-            channel=state.channel,
-            action="promote",
-            actor=situation.acting,
-            current=documents.get(current.digest) if current else None,
-            now=situation.now,
-            facts=facts_of(situation, name, closure, self.rules, Leaving(situation)),
-        )
-
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        return tuple(rule for rule in self.situation.rules if rule.kind == "approvals")
-
-    def asking(self, context: RuleContext) -> tuple[Rule, ...]:
-        """Return the rules that ask for approvals of what ``context`` is about."""
-        return tuple(
-            rule
-            for rule in self.rules
-            if matches(
-                rule, procedure=context.procedure, channel=context.channel, action="promote", now=context.now
-            ).applies
-        )
 
 
 def approve(
@@ -129,18 +79,15 @@ def _end(session: Session, until: datetime | None) -> str:
     return end
 
 
-def _approving(scene: Scene, refs: Sequence[Ref]) -> _Approving:
+def _approving(scene: Scene, refs: Sequence[Ref]) -> Approving:
     pins = {ref.name: pin_of(scene.world.published(ref)) for ref in refs}
     if len(pins) < len(refs):
         raise UsageError("the same procedure is named twice: one version of each can be pinned", code="name-twice")
     situation = situation_for(scene.session, scene.world, action="promote", state=scene.state, moves=pins)
-    situation = replace(situation, state=scene.judged)
-    procedures = read_affected(scene.session.workspace, situation)
-    documents = {item.digest: item.document for item in procedures.values()}
-    return _Approving(scene=scene, pins=pins, situation=replace(situation, documents=documents))
+    return approving_in(scene.session, replace(situation, state=scene.judged), pins)
 
 
-def _row(approving: _Approving, name: Name, policy: Adopted, end: str) -> dict[str, Any]:
+def _row(approving: Approving, name: Name, policy: Adopted, end: str) -> dict[str, Any]:
     pin = approving.pins[name]
     closure = approving.closure(name)
     return {
@@ -152,53 +99,27 @@ def _row(approving: _Approving, name: Name, policy: Adopted, end: str) -> dict[s
     }
 
 
-def _present(approving: _Approving, name: Name, end: str | None) -> Approval | None:
+def _present(approving: Approving, name: Name, end: str | None) -> Approval | None:
     """Return the same person's equal approval that counts still; of that very end, if one was asked for."""
     me, state = approving.situation.requester, approving.situation.state
     closure, policy = approving.closure(name).digest, approving.situation.policy
     for row in state.approvals.get(approving.pins[name].digest, ()):
         same = row.by.is_same(me) and row.by.kind == me.kind and (row.closure, row.policy) == (closure, policy)
-        if same and end in {None, row.until} and _verdicts(approving, name, state, row.by, row.at).ok:
+        if same and end in {None, row.until} and verdicts(approving, name, state, row.by, row.at).ok:
             return row
     return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Said:
-    asked: tuple[tuple[str | None, Said], ...]
-    """By rule; ``None`` for the least that any rule wants."""
-
-    @property
-    def ok(self) -> bool:
-        return any(outcome == "passed" for _, (outcome, _) in self.asked)
-
-
-def _verdicts(approving: _Approving, name: Name, state: ChannelState, by: Identity, at: str) -> _Said:
-    """Return what each rule that asks for approvals says of one approval alone."""
-    context = approving.context(name, state)
-    mine = [fact for fact in context.facts.approvals or () if _is_it(fact, by, at)]
-    context = replace(context, facts=replace(context.facts, approvals=tuple(mine)))
-    kind = RULE_KINDS["approvals"]
-    rules = approving.asking(context)
-    if not rules:
-        return _Said(asked=((None, kind.evaluate({}, context)),))
-    return _Said(asked=tuple((rule.id, kind.evaluate({**rule.body, "count": 1}, context)) for rule in rules))
-
-
-def _is_it(fact: ApprovalFact, by: Identity, at: str) -> bool:
-    return not fact.other and (fact.by, fact.at) == (by, at)
-
-
 def _counts(
-    approving: _Approving, name: Name, state: ChannelState, drafted: Drafted
+    approving: Approving, name: Name, state: ChannelState, drafted: Drafted
 ) -> tuple[bool, tuple[Problem, ...]]:
     """Return whether the approval that was drafted counts for a version, and what there is to say of it."""
-    said = _verdicts(approving, name, state, drafted.by, drafted.record.at)
+    said = verdicts(approving, name, state, drafted.by, drafted.record.at)
     ref, channel = approving.pins[name].ref, state.channel
     problems = []
     for rule, (outcome, looked_at) in said.asked:
         if outcome != "passed":
-            why = looked_at.partition("not counted: ")[2] or looked_at
+            why = why_not_counted(looked_at)
             rule_text = f" for rule {rule}" if rule else ""
             message = f"the approval of {ref} on {channel} does not count{rule_text}: {why}"
             severity: Severity = "warning" if said.ok else "error"
@@ -209,7 +130,7 @@ def _counts(
     return said.ok, tuple(problems)
 
 
-def _wanting(approving: _Approving, state: ChannelState, told: Collection[Name]) -> Iterator[Problem]:
+def _wanting(approving: Approving, state: ChannelState, told: Collection[Name]) -> Iterator[Problem]:
     """Yield what is still missing, for the versions and for what is pinned and requires them."""
     names = affected(approving.situation)
     together = " ".join(str(approving.situation.after[name].ref) for name in names)

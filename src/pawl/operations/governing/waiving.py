@@ -234,10 +234,11 @@ def _objection(scene: Scene, waiver: Waiver, mine: Consent) -> str | None:
     why = why_not(alone, terms, people=people, now=now)
     if why is None or terms is None:
         return why
-    return next(_personal(mine.by, waiver, terms, people), why)
+    return next(personal_objections(mine.by, waiver, terms, people), why)
 
 
-def _personal(who: Identity, waiver: Waiver, terms: WaiverTerms, people: People | None) -> Iterator[str]:
+def personal_objections(who: Identity, waiver: Waiver, terms: WaiverTerms, people: People | None) -> Iterator[str]:
+    """Yield why somebody's yes to a waiver does not count, whatever else holds."""
     roles = roles_of(who, people)
     if who.is_same(waiver.by):
         yield f"{who} asked for it, and somebody else approves"

@@ -13,13 +13,14 @@ from typing import Any, Literal, TypeAlias
 
 from pawl.errors import PawlError
 from pawl.ids import Name, Serial
+from pawl.operations.governing.counting import standing_approvals
 from pawl.operations.session import Session
 from pawl.operations.situations import people_of
 from pawl.operations.world import World
 from pawl.policy.facts import read_moment
 from pawl.policy.rules import DEFAULT_TERMS, Rule, WaiverTerms
 from pawl.policy.verdict import Finding, Verdict
-from pawl.policy.waiving import FEWER_TESTS, is_unreviewed, review_missed, terms_of, why_not
+from pawl.policy.waiving import FEWER_TESTS, consent_counts, is_unreviewed, review_missed, terms_of, why_not
 from pawl.problems import Problem, Severity
 from pawl.registry.channels import MOVING_ACTIONS, ChannelState, Halt
 from pawl.registry.channels_grants import Waiver
@@ -59,6 +60,8 @@ class Standing:
     """Whether it broke the glass, and nobody who can has looked at it so far."""
     ends_soon: bool
     used_by: tuple[str, ...]
+    counted: frozenset[Serial]
+    """The records of those who approved it and can."""
 
     @property
     def unused(self) -> bool:
@@ -67,6 +70,9 @@ class Standing:
     def as_dict(self) -> dict[str, Any]:
         return {
             **self.waiver.as_dict(),
+            "approved_by": [
+                {**consent.as_dict(), "counts": consent.serial in self.counted} for consent in self.waiver.approved_by
+            ],
             "state": self.state,
             "why_not": self.why_not,
             "counts_until": self.until,
@@ -144,6 +150,11 @@ def _waiver(session: Session, world: World, waiver: Waiver, terms: WaiverTerms |
         unreviewed=unreviewed,
         ends_soon=state == "counts" and _ends_soon(session, waiver, until),
         used_by=tuple(sorted(used)),
+        counted=frozenset(
+            consent.serial
+            for consent in waiver.approved_by
+            if consent_counts(waiver, consent, terms, people=people, now=session.now)
+        ),
     )
 
 
@@ -219,14 +230,17 @@ def freeze_problems(state: ChannelState, rows: Iterable[Mapping[str, Any]]) -> I
 
 
 def approvals(session: Session, world: World, state: ChannelState) -> list[dict[str, Any]]:
-    """Return every approval that has not ended, and whether it is of the policy in force."""
+    """Return every approval that has not ended, whether it is of the policy in force, and whether it counts."""
     policy = world.catalog.policy
     number = policy.number if policy else None
     return [
-        {**approval.as_dict(), "of_this_policy": approval.policy == number}
-        for rows in state.approvals.values()
-        for approval in rows
-        if approval.until > session.at
+        {
+            **item.approval.as_dict(),
+            "of_this_policy": item.approval.policy == number,
+            "counts": item.counts,
+            "why": item.why,
+        }
+        for item in standing_approvals(session, world, state)
     ]
 
 
