@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from pawl.ids import Name, Ref
+from pawl.ids import Digest, Name, Ref
 from pawl.policy.context import RuleContext, RuleKind, RuleOutcome
 from pawl.policy.gathering import facts_of
 from pawl.policy.kinds import RULE_KINDS
@@ -20,7 +20,7 @@ from pawl.policy.leaving import Leaving
 from pawl.policy.rules import Rule, evaluate_rule
 from pawl.policy.situation import Situation
 from pawl.policy.verdict import REFUSED, Finding, Status
-from pawl.policy.waiving import Wanted, find_waiver, terms_of, waiver_words
+from pawl.policy.waiving import Barred, Wanted, find_waiver, terms_of, waiver_words
 from pawl.registry.closure import Closure
 
 
@@ -133,14 +133,21 @@ def _no(situation: Situation, rule: Rule, subject: _Subject, kind: RuleKind, out
         closure=subject.closure.digest,
     )
     waivers = situation.state.waivers.values()
-    waived = find_waiver(waivers, wanted, terms, people=situation.people, now=situation.now)
+    people, now = situation.people, situation.now
+    barred = _barred(situation, root.digest) if rule.kind == "approvals" else ()
+    waived = find_waiver(waivers, wanted, terms, people=people, now=now, barred=barred)
     if waived.waiver is not None:
-        words = waiver_words(waived.waiver, terms, people=situation.people, now=situation.now)
+        words = waiver_words(waived.waiver, terms, people=people, now=now, barred=barred)
         message = f"{found.message.removesuffix('.')}; {words}"
         return replace(
             found, status="waived", code="rule-waived", message=message, hint=None, waiver=waived.waiver.serial
         )
     return replace(found, hint="; ".join((*((hint,) if hint else ()), *waived.objections)) or None)
+
+
+def _barred(situation: Situation, digest: Digest) -> Barred:
+    """Return whose approval would not count, and so whose consent to do without one does not either."""
+    return (*(situation.authors or {}).get(digest, ()), situation.requester)
 
 
 def _hint(situation: Situation, subject: _Subject, kind: RuleKind) -> str:

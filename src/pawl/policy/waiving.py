@@ -5,15 +5,18 @@
 - It counts from when it was recorded until its end, which is no later than the rule's terms allow.
 - Somebody else than who asked has approved it: a person whom the adopted people name, with a role that the terms want.
 - Where the terms allow to break the glass, it counts before that, until it is to be reviewed; who broke it is a person
-  that could have approved it. Once the review is missed it counts no more.
+  that could have approved it. Once the review is missed it counts no more, and the glass is not broken again for the
+  same rule and name until that review is made up for.
+- Of a rule about approvals, nobody waives it for their own version or request.
 - An absolute rule has no waivers, and neither has a rule that could not be evaluated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeAlias
 
 from pawl.canonical import timestamp
 from pawl.ids import Digest, Name, Version
@@ -21,10 +24,14 @@ from pawl.policy.durations import duration_words, parse_duration
 from pawl.policy.facts import People, kind_of, read_moment, roles_of
 from pawl.policy.rules import DEFAULT_TERMS, Rule, WaiverTerms
 from pawl.registry.channels_grants import Consent, Identity, Waiver
+from pawl.registry.journal import Actor
 from pawl.registry.versions import satisfies
 
 FEWER_TESTS = "pawl:fewer-tests"
 """What a waiver names that lets a promotion have fewer tests; no rule can have such an id."""
+
+Barred: TypeAlias = Sequence[Identity | Actor]
+"""Whose consent does not count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,15 +60,28 @@ def terms_of(rule: Rule) -> WaiverTerms | None:
 
 
 def find_waiver(
-    waivers: Iterable[Waiver], wanted: Wanted, terms: WaiverTerms | None, *, people: People | None, now: datetime
+    waivers: Iterable[Waiver],
+    wanted: Wanted,
+    terms: WaiverTerms | None,
+    *,
+    people: People | None,
+    now: datetime,
+    barred: Barred = (),
 ) -> Found:
-    """Return the waiver of ``wanted`` that counts longest, if any does."""
+    """Return the waiver of ``wanted`` that counts longest, if any does. The consent of ``barred`` does not count."""
     counting: list[Waiver] = []
     objections: list[str] = []
-    for waiver in waivers:
-        if waiver.rule != wanted.rule or waiver.name != wanted.name:
-            continue
-        why = next(_misfits(waiver, wanted), None) or why_not(waiver, terms, people=people, now=now)
+    named = [waiver for waiver in waivers if waiver.rule == wanted.rule and waiver.name == wanted.name]
+    for waiver in named:
+        why = next(_misfits(waiver, wanted), None)
+        why = why or why_not(waiver, terms, people=people, now=now, barred=barred)
+        if (
+            why is None
+            and waiver.break_glass
+            and _consented(waiver, terms or DEFAULT_TERMS, people, now, barred) is None
+        ):
+            missed = missed_before(named, waiver, terms, people=people, now=now, barred=barred)
+            why = f"the review of waiver {missed.serial} was missed" if missed else None
         if why is None:
             counting.append(waiver)
         else:
@@ -70,17 +90,43 @@ def find_waiver(
     return Found(waiver=best, objections=tuple(objections))
 
 
-def why_not(waiver: Waiver, terms: WaiverTerms | None, *, people: People | None, now: datetime) -> str | None:
+def why_not(
+    waiver: Waiver, terms: WaiverTerms | None, *, people: People | None, now: datetime, barred: Barred = ()
+) -> str | None:
     """Return why a waiver does not count for anything now, or ``None`` where it counts for what it names."""
-    return next(_objections(waiver, terms, people, now), None)
+    return next(_objections(waiver, terms, people, now, barred), None)
 
 
-def is_unreviewed(waiver: Waiver, terms: WaiverTerms | None, *, people: People | None, now: datetime) -> bool:
+def missed_before(
+    waivers: Iterable[Waiver],
+    waiver: Waiver,
+    terms: WaiverTerms | None,
+    *,
+    people: People | None,
+    now: datetime,
+    barred: Barred = (),
+) -> Waiver | None:
+    """Return another waiver of the same rule and name that broke the glass and was not reviewed in time, ended or not.
+
+    Until somebody has reviewed it, the glass is not broken again.
+    """
+    for other in waivers:
+        same = (other.rule, other.name) == (waiver.rule, waiver.name) and other.serial != waiver.serial
+        if not same or other.review_by is None or other.review_by > timestamp(now):
+            continue
+        if is_unreviewed(other, terms, people=people, now=now, barred=barred if other.digest == waiver.digest else ()):
+            return other
+    return None
+
+
+def is_unreviewed(
+    waiver: Waiver, terms: WaiverTerms | None, *, people: People | None, now: datetime, barred: Barred = ()
+) -> bool:
     """Whether a waiver broke the glass, and nobody who can has approved it so far.
 
     One that never counted broke no glass, whoever asked for it.
     """
-    if waiver.review_by is None or _consented(waiver, terms or DEFAULT_TERMS, people, now) is not None:
+    if waiver.review_by is None or _consented(waiver, terms or DEFAULT_TERMS, people, now, barred) is not None:
         return False
     # by terms that were adopted since, it may not count any more; that hides no review
     return waiver.review_by > waiver.at and _can_approve(waiver.by, terms or DEFAULT_TERMS, people)
@@ -94,9 +140,11 @@ def review_missed(waiver: Waiver, terms: WaiverTerms | None, *, people: People |
     return is_unreviewed(waiver, terms, people=people, now=now)
 
 
-def waiver_words(waiver: Waiver, terms: WaiverTerms | None, *, people: People | None, now: datetime) -> str:
+def waiver_words(
+    waiver: Waiver, terms: WaiverTerms | None, *, people: People | None, now: datetime, barred: Barred = ()
+) -> str:
     """Return by whom a waiver that counts was asked for and approved, until when, and why."""
-    consent = _consented(waiver, terms or DEFAULT_TERMS, people, now)
+    consent = _consented(waiver, terms or DEFAULT_TERMS, people, now, barred)
     approved = (
         f"approved by {consent.by}" if consent else f"approved by nobody yet, to be reviewed by {waiver.review_by}"
     )
@@ -122,7 +170,9 @@ def _within(version: Version, versions: str) -> bool:
         return False
 
 
-def _objections(waiver: Waiver, terms: WaiverTerms | None, people: People | None, now: datetime) -> Iterator[str]:
+def _objections(
+    waiver: Waiver, terms: WaiverTerms | None, people: People | None, now: datetime, barred: Barred
+) -> Iterator[str]:
     at = timestamp(now)
     if terms is None:
         yield "the rule has no waivers"
@@ -134,7 +184,9 @@ def _objections(waiver: Waiver, terms: WaiverTerms | None, people: People | None
     most = parse_duration(terms.at_most).exact
     if read_moment(waiver.until) - read_moment(waiver.at) > most:
         yield f"it was to last longer than the {duration_words(most)} that the policy allows"
-    if _consented(waiver, terms, people, now) is None:
+    if _consented(waiver, terms, people, now, barred) is None:
+        if waiver.review_by is None and _consented(waiver, terms, people, now, ()) is not None:
+            yield "nobody consents to it for their own version or request"
         yield from _unreviewed(waiver, terms, people, now)
 
 
@@ -155,17 +207,29 @@ def _unreviewed(waiver: Waiver, terms: WaiverTerms, people: People | None, now: 
         yield f"its review was due at {waiver.review_by}"
 
 
-def _consented(waiver: Waiver, terms: WaiverTerms, people: People | None, now: datetime) -> Consent | None:
+def _consented(
+    waiver: Waiver, terms: WaiverTerms, people: People | None, now: datetime, barred: Barred
+) -> Consent | None:
     """Return the first approval of a waiver that counts."""
-    good = (item for item in waiver.approved_by if consent_counts(waiver, item, terms, people=people, now=now))
+    good = (
+        item
+        for item in waiver.approved_by
+        if consent_counts(waiver, item, terms, people=people, now=now, barred=barred)
+    )
     return next(good, None)
 
 
 def consent_counts(
-    waiver: Waiver, consent: Consent, terms: WaiverTerms | None, *, people: People | None, now: datetime
+    waiver: Waiver,
+    consent: Consent,
+    terms: WaiverTerms | None,
+    *,
+    people: People | None,
+    now: datetime,
+    barred: Barred = (),
 ) -> bool:
     """Whether a yes to a waiver is that of a second person who can give it."""
-    if terms is None or consent.at > timestamp(now) or consent.by.is_same(waiver.by):
+    if terms is None or consent.at > timestamp(now) or any(consent.by.is_same(other) for other in (waiver.by, *barred)):
         return False
     return _can_approve(consent.by, terms, people)
 

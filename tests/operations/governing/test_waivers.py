@@ -223,3 +223,34 @@ def test_a_safety_rule_is_waived_for_the_way_back_too(asked: Shop, act: Become) 
     act(ADA)
     asked.promote(*FIRST, to="production")
     assert "rule-waived" in asked.codes(asked.pawl("audit", "--channel", "production"), "warning")
+
+
+def test_the_glass_is_not_broken_again_before_the_missed_review(
+    asked: Shop, act: Become, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    act(CYD)
+    glass = ("--break-glass", "--review-by")
+    serial = waive(asked, FIRST[0], *glass, "2999-03-02T00:00:00Z")["serial"]
+    waive(asked, FIRST[0], "--with", FIRST[1], *glass, "2999-03-02T06:00:00Z")
+    set_clock(monkeypatch, "2999-03-02T12:00:00Z")
+    before = asked.files()
+    answer = waive(asked, "support/refund", "--versions", ">=1", *glass, "2999-03-03T00:00:00Z", code=3)
+    assert asked.codes(answer) == ["review-missed"]
+    assert f"waiver {serial} of rule APP-1" in answer["problems"][0]["message"]
+    assert asked.files() == before
+    waive(asked, FIRST[1], *glass, "2999-03-03T00:00:00Z")
+    waive(asked, FIRST[0])
+
+
+def test_who_made_the_version_does_not_consent_to_do_without_approvals(
+    asked: Shop, act: Become, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    act(CYD)
+    asked.edit("procedures/support/refund-draft.yaml", ("version: 1.0.0", "version: 1.0.1"))
+    asked.edit("procedures/support/refund-draft.yaml", ("summary: ", "summary: And "))
+    asked.pawl("publish")
+    act(ADA)
+    serial = waive(asked, "support/refund-draft@1.0.1")["serial"]
+    act(CYD)
+    answer = consent(asked, serial, code=8)
+    assert "made the version" in answer["problems"][0]["message"]

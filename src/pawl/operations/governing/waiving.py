@@ -20,7 +20,7 @@ from pawl.policy.durations import duration_words, parse_duration
 from pawl.policy.facts import People, kind_of, read_moment, roles_of
 from pawl.policy.rules import DEFAULT_TERMS, Rule, WaiverTerms
 from pawl.policy.verdict import APPROVAL
-from pawl.policy.waiving import FEWER_TESTS, terms_of, why_not
+from pawl.policy.waiving import FEWER_TESTS, Barred, is_unreviewed, terms_of, why_not
 from pawl.problems import Problem
 from pawl.registry.channels_grants import Consent, Identity, Waiver
 from pawl.registry.closure import closure_of
@@ -53,6 +53,8 @@ def waive(session: Session, asked: Asked, channel: Channel, reason: str, *, dry_
     scene = scene_of(session, channel, reason)
     rule, terms = _rule(scene, asked)
     until, review_by = _ends(session, asked, terms)
+    if asked.break_glass:
+        _check_reviews(scene, asked, terms)
     digest, closure = _subject(scene, asked, rule)
     body: dict[str, Any] = {
         "rule": asked.rule,
@@ -172,6 +174,31 @@ def _ends(session: Session, asked: Asked, terms: WaiverTerms) -> tuple[str, str 
     return until, review_by
 
 
+def _check_reviews(scene: Scene, asked: Asked, terms: WaiverTerms) -> None:
+    """Refuse to break the glass again while an earlier review of the same rule and name was missed."""
+    waivers = [item for item in scene.judged.waivers.values() if (item.rule, item.name) == (asked.rule, asked.name)]
+    people, now = _people(scene), scene.session.now
+    for waiver in waivers:
+        barred = _authors(scene, waiver)
+        if waiver.review_by is None or waiver.review_by > scene.session.at:
+            continue
+        if is_unreviewed(waiver, terms, people=people, now=now, barred=barred):
+            raise RefusedError(
+                f"waiver {waiver.serial} of rule {waiver.rule} broke the glass for {waiver.covers}, and its review "
+                f"was due at {waiver.review_by}: the glass is not broken again until it is reviewed",
+                code="review-missed",
+                hint=f'somebody else: pawl approve --waiver {waiver.serial} --channel {scene.channel} --reason "..."',
+            )
+
+
+def _authors(scene: Scene, waiver: Waiver) -> Barred:
+    """Return whose consent cannot count: nobody does without approvals for their own version."""
+    rule = next((item for item in scene.world.rules if item.id == waiver.rule), None)
+    if rule is None or rule.kind != "approvals" or waiver.digest is None:
+        return ()
+    return tuple(scene.world.catalog.authors.get(waiver.digest, ()))
+
+
 def _within(session: Session, end: str, at_most: str, what: str, rule: str) -> None:
     longest = parse_duration(at_most).exact
     if read_moment(end) - session.now > longest:
@@ -231,17 +258,22 @@ def _objection(scene: Scene, waiver: Waiver, mine: Consent) -> str | None:
     terms = terms_for(scene.world.rules, waiver.rule)
     people, now = _people(scene), scene.session.now
     alone = replace(waiver, approved_by=(mine,), break_glass=False, review_by=None)
-    why = why_not(alone, terms, people=people, now=now)
+    barred = _authors(scene, waiver)
+    why = why_not(alone, terms, people=people, now=now, barred=barred)
     if why is None or terms is None:
         return why
-    return next(personal_objections(mine.by, waiver, terms, people), why)
+    return next(personal_objections(mine.by, waiver, terms, people, barred), why)
 
 
-def personal_objections(who: Identity, waiver: Waiver, terms: WaiverTerms, people: People | None) -> Iterator[str]:
+def personal_objections(
+    who: Identity, waiver: Waiver, terms: WaiverTerms, people: People | None, barred: Barred = ()
+) -> Iterator[str]:
     """Yield why somebody's yes to a waiver does not count, whatever else holds."""
     roles = roles_of(who, people)
     if who.is_same(waiver.by):
         yield f"{who} asked for it, and somebody else approves"
+    if any(who.is_same(author) for author in barred):
+        yield f"{who} made the version, and nobody does without approvals for their own"
     if kind_of(who, roles) == "agent":
         yield f"{who} is an AI agent, and agents approve nothing"
     if roles is None:
