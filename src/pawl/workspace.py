@@ -33,6 +33,9 @@ MAX_SOURCES = 200_000
 _DIGITS = 6
 _KEPT = ("procedures", "conformance", "registry", "releases", ".pawl", ".git")
 
+_HARMLESS = frozenset({".gitkeep", ".gitignore", ".gitattributes", ".DS_Store"})
+"""Hidden files that nobody takes for a source."""
+
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
@@ -144,6 +147,13 @@ class Workspace:
             for name in sorted((*files, *no_folders)):
                 if not name.startswith("."):
                     yield Path(here, name)
+
+    def hidden(self, folder: Path) -> Iterator[Path]:
+        """Yield what ``sources`` passes over below a folder for its name: hidden files, and hidden folders as one."""
+        for here, folders, files in os.walk(folder):
+            hidden = {name for name in (*folders, *files) if name.startswith(".")}
+            folders[:] = sorted(set(folders) - hidden)
+            yield from (Path(here, name) for name in sorted(hidden - _HARMLESS))
 
     def read_source(self, path: Path) -> bytes:
         """Return the bytes of a file that people wrote; links that lead outside are refused."""

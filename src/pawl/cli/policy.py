@@ -70,7 +70,8 @@ def _field_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 def _plan_lines(data: Mapping[str, Any]) -> Iterator[str]:
     if "next" not in data:
         return
-    yield f"policy {data['policy'] or '-'} -> {data['next']}"
+    stays = data["policy"] == data["next"]
+    yield f"policy {data['policy']} stays" if stays else f"policy {data['policy'] or '-'} -> {data['next']}"
     for word in ("added", "removed", "changed"):
         if data[f"rules_{word}"]:
             yield f"rules {word}: {', '.join(data[f'rules_{word}'])}"

@@ -149,6 +149,7 @@ def read_sources(workspace: Workspace, known: Known | None = None) -> Sources:
     procedures = _procedures(reading)
     suites = _named(reading, workspace.conformance, read_suite, "suite")
     policies = _named(reading, workspace.policies, read_policy, "policy")
+    _note_hidden(reading, workspace.policies)
     if settings is None:
         raise _no_settings(reading)
     return Sources(
@@ -271,6 +272,14 @@ def _yaml_files(reading: _Reading, folder: Path) -> list[Path]:
             message = f"{where} is not read: files here end in .yaml"
             reading.problems.append(Problem(code="file-ignored", severity="warning", message=message, path=where))
     return files
+
+
+def _note_hidden(reading: _Reading, folder: Path) -> None:
+    """Warn of what is hidden below a folder: a rule that somebody believes to be there would not be."""
+    for path in reading.workspace.hidden(folder):
+        where = reading.workspace.relative(path)
+        message = f"{where} is not read: its name begins with a dot"
+        reading.problems.append(Problem(code="file-ignored", severity="warning", message=message, path=where))
 
 
 def _linked(where: str) -> Problem:

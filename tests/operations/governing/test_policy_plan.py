@@ -493,3 +493,28 @@ def test_a_role_that_is_no_word_or_nearly_that_of_a_machine_is_refused(live: Sho
 def test_other_roles_are_not(live: Shop, role: str) -> None:
     live.write(SETTINGS, live.read(SETTINGS) + f"people: {{bot@example.invalid: [{role}]}}\n")
     live.adopt("people")
+
+
+@pytest.mark.parametrize("name", [".refunds.yaml", ".old/refunds.yaml", "refunds.yaml.bak", "refunds.txt"])
+def test_files_that_are_not_read_are_named_by_plan_and_adoption(live: Shop, name: str) -> None:
+    live.write(f"registry/policies/{name}", UNTESTED)
+    live.write("registry/policies/.gitkeep", "")
+    live.write("registry/policies/more.yaml", UNTESTED)
+    for answer in (live.pawl("check"), plan(live), live.adopt("more")):
+        (path,) = [problem["path"] for problem in answer["problems"] if problem["code"] == "file-ignored"]
+        assert path == f"registry/policies/{name.partition('/')[0]}"
+
+
+def test_a_plan_whose_example_fails_says_so_and_ends_with_1(live: Shop) -> None:
+    live.edit(RULES, ("procedure: {owner: null}, expect: denied", "procedure: {owner: x}, expect: denied"))
+    answer = live.pawl("policy", "plan", code=1)
+    assert live.codes(answer) == ["rule-test-failed"]
+    assert answer["next"] == 2
+
+
+def test_sources_that_are_in_force_already_stay(live: Shop) -> None:
+    answer = plan(live)
+    assert (answer["policy"], answer["next"]) == (1, 1)
+    assert "policy 1 stays" in in_process("-C", str(live.root), "policy", "plan").out
+    stricter(live)
+    assert "policy 1 -> 2" in in_process("-C", str(live.root), "policy", "plan").out

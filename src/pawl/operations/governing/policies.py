@@ -126,21 +126,26 @@ def policy_plan(session: Session, at: datetime | None = None) -> Report:
     world, sources = read_world(session.workspace), _readable(session)
     then = replace(session, now=at or session.now)
     after = world_after(then, world, _adoption(then, world, sources, "a plan"))
+    if _changes_nothing(world.catalog.policy, after.catalog.policies[-1]):
+        after = world  # nothing would be adopted
     data = plan_data(then, outlook(then, world, after, ahead=at is None))
-    return Report(status="done", problems=tuple(plan_problems(data)), data=data)
+    problems = (*_policy_file_problems(sources), *policy_problems(sources, world), *plan_problems(data))
+    failed = any(problem.severity == "error" for problem in problems)
+    code = FINDINGS if failed else 0
+    return Report(status="failed" if failed else "done", exit_code=code, problems=problems, data=data)
 
 
 def policy_adopt(session: Session, reason: str, *, again: bool) -> Report:
     """Freeze the sources and the settings under the next policy number."""
     world, sources = read_world(session.workspace), _readable(session)
-    problems = policy_problems(sources, world)
+    problems = (*_policy_file_problems(sources), *policy_problems(sources, world))
     if any(problem.severity == "error" for problem in problems):
         raise InvalidError("no policy was adopted", problems=problems)
     plan = _adoption(session, world, sources, reason)
     after = world_after(session, world, plan)
     policy, coming = world.catalog.policy, after.catalog.policies[-1]
     same = [item for item in world.catalog.policies if _decides(item) == _decides(coming)]
-    if same and same[-1] is policy and dict(policy.rules) == dict(coming.rules):
+    if policy and _changes_nothing(policy, coming):
         note = Problem(code="unchanged", severity="note", message=f"policy {policy.number} is in force already")
         return Report(status="unchanged", problems=(*problems, note), data={"policy": policy.number})
     if same and same[-1] is not policy and not again:
@@ -198,6 +203,11 @@ def _decides(policy: Adopted) -> Adopted:
     """Return what of an adopted policy decides, to compare: neither its number nor who adopted it, nor examples."""
     nobody = Actor(name="")
     return replace(policy, rules=deciding(policy.rules), number=0, at="", actor=nobody, reason=None, serial=Serial(0))
+
+
+def _changes_nothing(policy: Adopted | None, coming: Adopted) -> bool:
+    """Whether what would be adopted is in force already, examples included."""
+    return policy is not None and _decides(policy) == _decides(coming) and dict(policy.rules) == dict(coming.rules)
 
 
 def _no_grace(breaking: Sequence[Mapping[str, Any]]) -> Problem:
