@@ -238,6 +238,8 @@ agent-bad, channel-bad, outcome-bad, two-sources | how the Python API was called
 frozen-changed | a published version's file is not as it was published
 journal-damaged | a record was changed, is missing (also against Git's last commit), or does not follow the one before
   it
+clock-back | a record is of an earlier time than the one before it, or it is earlier now than the newest record: what
+  had ended could count again (warning; also of `promote`, `rollback` and `remove`)
 git-not-asked | Git cannot say what the last commit holds, so journals are checked by themselves alone (warning)
 journal-truncated | the registry's journal lacks a record that a channel was judged on
 signature-forged | a record says verified and no signature shows it, or its signature is not one of the record

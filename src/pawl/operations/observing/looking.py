@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pawl.ids import Channel, Name, Ref, Version
+from pawl.operations.clocks import set_back
 from pawl.operations.session import Report, Session
 from pawl.operations.world import World, missing_version, read_world
 from pawl.registry.catalog import Published
@@ -82,7 +83,9 @@ def history(session: Session, channel: Channel, at: str | None) -> Report:
     records = session.workspace.journal(channel)
     if at is not None:
         records = _until(records, at)
-    data: dict[str, Any] = {"channel": channel, "records": [history_row(record) for record in records]}
+    back = set_back(records)
+    rows = [{**history_row(row), **({"clock_back": True} if row.serial in back else {})} for row in records]
+    data: dict[str, Any] = {"channel": channel, "records": rows}
     if at is not None:
         state = fold_channel(channel, records)
         data["at"] = at

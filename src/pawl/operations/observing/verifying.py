@@ -10,6 +10,7 @@ from pawl.canonical import record_bytes, sha256
 from pawl.errors import PawlError
 from pawl.ids import REGISTRY_JOURNAL, Channel
 from pawl.io.files import read_bounded
+from pawl.operations.clocks import journal_problems
 from pawl.operations.governing.signed import signature_problems
 from pawl.operations.session import Report, Session
 from pawl.policy.sources import rules_from
@@ -53,6 +54,7 @@ def verify(session: Session) -> Report:
     catalog = check.attempt(lambda: fold_registry(records)) if records is not None else None
     if records is not None and catalog is not None:
         check.records += len(records)
+        check.problems.extend(journal_problems(REGISTRY_JOURNAL, records))
         _versions(check, catalog)
         for policy in catalog.policies:
             check.attempt(lambda policy=policy: rules_from(policy.rules))  # type: ignore[misc]
@@ -95,6 +97,7 @@ def _channel(
     if records is None or state is None:
         return set()
     check.records += len(records)
+    check.problems.extend(journal_problems(channel, records))
     if registry is not None:
         check.attempt(lambda: check_anchor(registry, state))
     if catalog is not None:

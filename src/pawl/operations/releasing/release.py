@@ -8,6 +8,7 @@ from typing import Any
 
 from pawl.errors import ConflictError, NotFoundError, UsageError
 from pawl.ids import Channel, Name, Ref, Version
+from pawl.operations.clocks import now_problems
 from pawl.operations.releasing.judging import Judgement, Suites, judge
 from pawl.operations.releasing.remedies import Refused, remedies, remedy_without_target
 from pawl.operations.releasing.sets import conflict_findings, reason_notes, set_with
@@ -209,6 +210,7 @@ def _finish(
     advice: Sequence[Problem],
     ways: Sequence[Remedy] = (),
 ) -> Report:
+    clock = now_problems(release.session, release.state.channel)  # before the record is there
     applied = Applied(files=(), commit=None)
     status: Status
     if release.options.dry_run:
@@ -220,7 +222,7 @@ def _finish(
         status = "done" if verdict.allowed else "refused"
     record = plan.record
     findings = (*verdict.failures, *verdict.warnings)
-    problems = (*(finding.problem() for finding in findings), *advice, *applied.problems)
+    problems = (*(finding.problem() for finding in findings), *clock, *advice, *applied.problems)
     data = {
         **_data(release, moves),
         "serial": record.serial if record and not release.options.dry_run else None,

@@ -1,0 +1,45 @@
+"""Clocks that were set back: order is by serial whatever they say, and what had ended could count again by them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from pawl.ids import REGISTRY_JOURNAL, Channel, Serial
+from pawl.operations.session import Session
+from pawl.problems import Problem
+from pawl.registry.journal import Record
+
+_HINT = "look at the clocks of the machines that wrote them, and at what had ended and may have counted again"
+
+
+def set_back(records: Sequence[Record]) -> frozenset[Serial]:
+    """Return the records of a journal that are of an earlier time than the one before them."""
+    return frozenset(after.serial for before, after in pairwise(records) if after.at < before.at)
+
+
+def journal_problems(where: str, records: Sequence[Record]) -> Iterator[Problem]:
+    """Yield a warning for each record of a journal that is of an earlier time than the one before it."""
+    for before, after in pairwise(records):
+        if after.at < before.at:
+            first = f"record {before.serial} before it of {before.at}"
+            message = f"record {after.serial} of {where} is of {after.at}, and {first}"
+            yield Problem(code="clock-back", severity="warning", message=message, hint=_HINT)
+
+
+def now_problems(session: Session, channel: Channel) -> tuple[Problem, ...]:
+    """Return a warning for each of a channel and the registry whose newest record is of a later time than it is now."""
+    found = []
+    for journal in (channel, REGISTRY_JOURNAL):
+        newest = session.workspace.newest(journal)
+        if newest is not None and session.at < newest.at:
+            message = f"it is {session.at} by the clock here, and record {newest.serial} of {journal} is of {newest.at}"
+            found.append(
+                Problem(
+                    code="clock-back",
+                    severity="warning",
+                    message=message,
+                    hint="set the clock right: what had ended may count again by it",
+                )
+            )
+    return tuple(found)
