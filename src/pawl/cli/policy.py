@@ -29,8 +29,15 @@ def _show_lines(data: Mapping[str, Any]) -> Iterator[str]:
     yield f"because: {adopted['reason']}"
     for channel, after in data["channels"].items():
         yield f"channel {channel}" + (f" after {after}" if after else "")
+    for who, roles in data["people"].items():
+        yield f"{who}: {', '.join(roles) or 'no role'}"
+    yield from (f"signer {line}" for line in (data["signers"] or "").splitlines() if line.strip())
     rows = [(row["id"], row["class"], row["level"], row["policy"], row["message"]) for row in data["rules"]]
     yield from table(("rule", "class", "level", "policy", "message"), rows)
+    for row in data["rules"]:
+        for part in ("applies", "effective_on", "waiver"):
+            if row[part] and (part != "applies" or any(row[part].values())):
+                yield f"rule {row['id']}: {part}: {json.dumps(row[part], ensure_ascii=False)}"
 
 
 @pawl_command("policy show", lines=_show_lines)
@@ -67,6 +74,14 @@ def _field_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
             yield f"rule {row['rule']}: {field['field']}: {old} -> {new}"
 
 
+def _beside_lines(data: Mapping[str, Any], channels: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """What changes of signers, people and channels."""
+    for what, rows in (("principal", data["signers"]), ("person", data["people"]), ("channel", channels)):
+        for row in rows:
+            old, new = (json.dumps(row[side], ensure_ascii=False) if row[side] else "none" for side in ("old", "new"))
+            yield f"{'signer' if what == 'principal' else what} {row[what]}: {old} -> {new}"
+
+
 def _plan_lines(data: Mapping[str, Any]) -> Iterator[str]:
     if "next" not in data:
         return
@@ -76,10 +91,7 @@ def _plan_lines(data: Mapping[str, Any]) -> Iterator[str]:
         if data[f"rules_{word}"]:
             yield f"rules {word}: {', '.join(data[f'rules_{word}'])}"
     yield from _field_lines(data["rules_changed_fields"])
-    if data["channels_changed"]:
-        yield "channel settings change"
-    if data["people_changed"]:
-        yield "people and roles change"
+    yield from _beside_lines(data, data["channels"])
     rows = [
         (
             change["channel"],
@@ -114,6 +126,7 @@ def _adopt_lines(data: Mapping[str, Any]) -> Iterator[str]:
     if data.get("serial"):
         yield f"policy {data['policy']} is in force: {', '.join(data['rules'])}"
         yield from _field_lines(data["rules_changed_fields"])
+        yield from _beside_lines(data, data["channel_changes"])
 
 
 @pawl_command("policy adopt", lines=_adopt_lines, writes=True)

@@ -117,6 +117,9 @@ workflow-unguarded | an optional input, or the result of a step that a walk can 
   with `has()` (warning)
 # Settings and policy (exit 1 unless said otherwise)
 settings-field-unknown, settings-field-missing, settings-field-invalid | the shape of registry.yaml
+signer-twice, signer-bad | registry/allowed_signers: one key of two people, a line that is no signer; not adopted (1)
+signer-wildcard | registry/allowed_signers: a key that signs for whoever fits a pattern, or for whom it certifies
+  (warning)
 role-bad | a role of people that is no word of `a-z`, `0-9`, `-` and `_`, or nearly `agent` or `service`
 channel-name, channel-cycle, channel-unknown | a channel's name, order, or existence
 lint-code-unknown, lint-ignore-refused | an ignore of lint whose code is none, or is always an error
@@ -139,7 +142,8 @@ plan-live, plan-target | `policy plan`, `policy adopt`: a live pin would break a
 plan-no-way-back | `policy plan`: a pin that could be rolled back could no longer be (warning)
 plan-approval, plan-waiver | `policy plan`: an open approval would no longer count, a waiver would begin or cease to
   (warning)
-plan-looser | a rule in force would hold less firmly, or not at all (warning)
+plan-looser | a rule in force would hold less firmly, or not at all; a new key, a new role, one of a machine lost, a
+  channel after another one (warning)
 policy-grace | an adoption would make illegal at once what is live, and registry.yaml says `require_grace` (exit 3)
 # Suites and evidence
 suite-field-unknown, suite-field-missing, suite-field-invalid, suite-invalid, suite-versions-invalid, suite-name-twice

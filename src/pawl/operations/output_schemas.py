@@ -230,6 +230,9 @@ ANSWERS: Mapping[str, Fields] = MappingProxyType(
             "loosened": _OBJECTS,
             "channels_changed": _FLAG,
             "people_changed": _FLAG,
+            "signers": _OBJECTS,
+            "people": _OBJECTS,
+            "channels": _OBJECTS,
             "changes": _OBJECTS,
             "no_way_back": _OBJECTS,
             "approvals": _OBJECTS,
@@ -272,6 +275,9 @@ _DONE: Mapping[str, Fields] = MappingProxyType(
         "policy adopt": {
             "rules": _TEXTS,
             "rules_changed_fields": _OBJECTS,
+            "signers": _OBJECTS,
+            "people": _OBJECTS,
+            "channel_changes": _OBJECTS,
             "channels": _OBJECT,
             "breaking": _OBJECTS,
             **_WRITTEN,
@@ -294,7 +300,7 @@ _MAYBE: Mapping[str, Fields] = MappingProxyType(
         "waive": {"waiver": _OBJECT, "counts": _FLAG},
         "freeze": {"freeze": _OBJECT},
         "unfreeze": {"freezes": {"type": "array", "items": _WHOLE}},
-        "policy show": {"adopted": _OBJECT},
+        "policy show": {"adopted": _OBJECT, "people": _OBJECT, "signers": _or_null(_TEXT)},
         "show": {
             "versions": _OBJECTS,
             **_SERVED,

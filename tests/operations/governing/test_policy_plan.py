@@ -518,3 +518,84 @@ def test_sources_that_are_in_force_already_stay(live: Shop) -> None:
     assert "policy 1 stays" in in_process("-C", str(live.root), "policy", "plan").out
     stricter(live)
     assert "policy 1 -> 2" in in_process("-C", str(live.root), "policy", "plan").out
+
+
+KEYS = tuple(f"ssh-ed25519 {'A' * 40}{letter}AAA" for letter in "BCD")
+SIGNER_FILE = "registry/allowed_signers"
+ADAS = "ada@example.invalid "
+BESIDE: dict[str, tuple[str, tuple[str, str], str, str]] = {
+    "a key": (
+        SIGNER_FILE,
+        (ADAS + KEYS[0], ADAS + KEYS[1]),
+        "signers",
+        "could sign",
+    ),
+    "a person": (
+        SIGNER_FILE,
+        ("# nobody else", f"eve@example.invalid {KEYS[2]}"),
+        "signers",
+        "eve@example",
+    ),
+    "a role": (SETTINGS, ("cyd@example.invalid: [release]", "cyd@example.invalid: [release, risk]"), "people", "risk"),
+    "no agent": (SETTINGS, ("[agent, risk]", "[risk]"), "people", "pass for a human"),
+    "an agent gone": (SETTINGS, ("  bot@example.invalid: [agent, risk]\n", ""), "people", "pass for a human"),
+    "no after": (SETTINGS, ("production: {after: staging}", "production: {}"), "channels", "after no other channel"),
+}
+
+
+@pytest.fixture
+def peopled(live: Shop) -> Shop:
+    """People and a signer are adopted."""
+    live.write(SIGNER_FILE, f"ada@example.invalid {KEYS[0]}\n# nobody else\n")
+    with_people(live)
+    live.adopt("people")
+    return live
+
+
+@pytest.mark.parametrize("how", BESIDE)
+def test_what_is_looser_beside_the_rules_is_named_too(peopled: Shop, how: str) -> None:
+    path, words, field, says = BESIDE[how]
+    peopled.edit(path, words)
+    answer = plan(peopled)
+    (row,) = answer[field]
+    assert row["old"] != row["new"]
+    text = in_process("-C", str(peopled.root), "policy", "plan").out
+    assert f"{field.removesuffix('s').replace('people', 'person')} {next(iter(row.values()))}: " in text
+    done = peopled.adopt("looser")
+    assert done["channel_changes" if field == "channels" else field] == [row]
+    for told in (answer, done):
+        assert any(p["code"] == "plan-looser" and says in p["message"] for p in told["problems"])
+
+
+def test_one_key_of_two_people_is_not_adopted(peopled: Shop) -> None:
+    for line in (f"Ben@example.invalid {KEYS[0]} ben", f'"ben@example.invalid,x@y" namespaces="pawl" {KEYS[0]}'):
+        peopled.write(SIGNER_FILE, f"ada@example.invalid {KEYS[0]}\n{line}\n")
+        assert peopled.codes(peopled.pawl("policy", "adopt", "--reason", "r", code=1)) == ["signer-twice"]
+        assert peopled.codes(peopled.pawl("policy", "plan", code=1)) == ["signer-twice"]
+    peopled.write(SIGNER_FILE, f"ada@example.invalid {KEYS[0]}\nAda@example.invalid {KEYS[0]}\n")
+    peopled.adopt("the same person")
+    peopled.write(SIGNER_FILE, "ada@example.invalid nothing\n")
+    assert peopled.codes(peopled.pawl("policy", "adopt", "--reason", "r", code=1)) == ["signer-bad"]
+
+
+@pytest.mark.parametrize("line", [f"*@example.invalid {KEYS[1]}", f"ben@example.invalid cert-authority {KEYS[1]}"])
+def test_a_signer_that_is_many_is_warned_of(peopled: Shop, line: str) -> None:
+    peopled.write(SIGNER_FILE, line + "\n")
+    assert "signer-wildcard" in warned(plan(peopled))
+    assert "signer-wildcard" in warned(peopled.adopt("many"))
+
+
+def test_a_policy_that_was_replaced_shows_all_that_was_frozen_with_it(peopled: Shop) -> None:
+    (peopled.root / "registry/policies/approvals.yaml").unlink()
+    peopled.write(SIGNER_FILE, "")
+    peopled.adopt("less")
+    shown = peopled.pawl("policy", "show", "2")
+    assert shown["signers"] == f"ada@example.invalid {KEYS[0]}\n# nobody else\n"
+    assert shown["people"]["bot@example.invalid"] == ["agent", "risk"]
+    assert shown["channels"] == {"staging": None, "production": "staging"}
+    (rule,) = [row for row in shown["rules"] if row["id"] == "APP-1"]
+    assert (rule["applies"]["channels"], rule["waiver"]["break_glass"]) == (["production"], "P1D")
+    text = in_process("-C", str(peopled.root), "policy", "show", "2").out
+    assert "bot@example.invalid: agent, risk" in text
+    assert f"signer ada@example.invalid {KEYS[0]}" in text
+    assert 'rule APP-1: waiver: {"at_most": "P14D"' in text

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
 from pawl.errors import InvalidError, NotFoundError, RefusedError
 from pawl.ids import Serial
 from pawl.operations.governing.policy_outlook import outlook, world_after
+from pawl.operations.governing.policy_people import (
+    channel_rows,
+    people_problems,
+    people_rows,
+    signer_problems,
+    signer_rows,
+)
 from pawl.operations.governing.policy_plans import (
     breaking_rows,
     change_problems,
@@ -20,6 +27,7 @@ from pawl.operations.governing.policy_plans import (
     plan_problems,
 )
 from pawl.operations.session import Report, Session
+from pawl.operations.situations import check_decides
 from pawl.operations.sources import Sources, read_sources
 from pawl.operations.world import World, read_world
 from pawl.policy.lint import policy_warnings, unmatched_rules
@@ -51,6 +59,8 @@ def policy_show(session: Session, number: int | None) -> Report:
             "in_force": policy is policies[-1],
             "adopted": {"at": policy.at, "actor": policy.actor.as_dict(), "reason": policy.reason},
             "channels": dict(policy.channels),
+            "people": {who: list(roles) for who, roles in policy.people.items()},
+            "signers": policy.signers,
             "rules": [rule_row(rule) for rule in rules_from(policy.rules)],
         },
     )
@@ -67,6 +77,8 @@ def rule_row(rule: Rule) -> dict[str, Any]:
         "kind": rule.kind,
         "body": rule.body,
         "message": rule.message,
+        "applies": {**asdict(rule.applies), "labels": dict(rule.applies.labels)},
+        "waiver": asdict(rule.waiver) if rule.waiver else None,
         "effective_on": rule.effective_on.isoformat().replace("+00:00", "Z") if rule.effective_on else None,
         "enforce_live": rule.enforce_live,
         "denied_examples": sum(test.expect == "denied" for test in rule.tests),
@@ -129,7 +141,8 @@ def policy_plan(session: Session, at: datetime | None = None) -> Report:
     if _changes_nothing(world.catalog.policy, after.catalog.policies[-1]):
         after = world  # nothing would be adopted
     data = plan_data(then, outlook(then, world, after, ahead=at is None))
-    problems = (*_policy_file_problems(sources), *policy_problems(sources, world), *plan_problems(data))
+    wrong = (*_policy_file_problems(sources), *policy_problems(sources, world), *_signer_problems(session))
+    problems = (*wrong, *plan_problems(data))
     failed = any(problem.severity == "error" for problem in problems)
     code = FINDINGS if failed else 0
     return Report(status="failed" if failed else "done", exit_code=code, problems=problems, data=data)
@@ -138,7 +151,8 @@ def policy_plan(session: Session, at: datetime | None = None) -> Report:
 def policy_adopt(session: Session, reason: str, *, again: bool) -> Report:
     """Freeze the sources and the settings under the next policy number."""
     world, sources = read_world(session.workspace), _readable(session)
-    problems = (*_policy_file_problems(sources), *policy_problems(sources, world))
+    check_decides(session, world, "adopt")
+    problems = (*_policy_file_problems(sources), *policy_problems(sources, world), *_signer_problems(session))
     if any(problem.severity == "error" for problem in problems):
         raise InvalidError("no policy was adopted", problems=problems)
     plan = _adoption(session, world, sources, reason)
@@ -156,7 +170,13 @@ def policy_adopt(session: Session, reason: str, *, again: bool) -> Report:
         )
     look = outlook(session, world, after, ahead=False)
     breaking = breaking_rows(look)
-    told = (*change_problems(breaking, look.at), *loosened_problems(loosened_rows(look)))
+    beside = {"signers": signer_rows(policy, coming), "people": people_rows(policy, coming)}
+    channels = channel_rows(policy, coming)
+    told = (
+        *change_problems(breaking, look.at),
+        *loosened_problems(loosened_rows(look)),
+        *(people_problems(beside, channels) if policy else ()),
+    )
     if breaking and sources.settings.policy.require_grace:
         raise RefusedError("something live would be illegal at once", problems=(_no_grace(breaking), *told))
     applied = apply(session.workspace, plan, commit=session.commit, branch=sources.settings.branch)
@@ -165,6 +185,8 @@ def policy_adopt(session: Session, reason: str, *, again: bool) -> Report:
         "rules": [rule.id for rule in after.rules],
         "channels": dict(coming.channels),
         "rules_changed_fields": field_rows(look),
+        **beside,
+        "channel_changes": channels,
         "breaking": breaking,
         "serial": plan.record.serial if plan.record else None,
         "files": list(applied.files),
@@ -193,6 +215,10 @@ def _readable(session: Session) -> Sources:
             "there is no policy under registry/policies/", code="no-policy", hint="pawl new policy NAME writes one"
         )
     return sources
+
+
+def _signer_problems(session: Session) -> tuple[Problem, ...]:
+    return tuple(signer_problems(session.workspace.signers()))
 
 
 def _policy_file_problems(sources: Sources) -> list[Problem]:

@@ -9,6 +9,7 @@ from typing import Any
 from pawl.canonical import timestamp
 from pawl.operations.governing.policy_grants import approval_rows, waiver_rows
 from pawl.operations.governing.policy_outlook import Answer, Foreseen, Outlook
+from pawl.operations.governing.policy_people import channel_rows, people_problems, people_rows, signer_rows
 from pawl.operations.session import Session
 from pawl.policy.loosening import loosened
 from pawl.policy.rules import Rule
@@ -33,6 +34,9 @@ def plan_data(session: Session, look: Outlook) -> dict[str, Any]:
         "loosened": loosened_rows(look),
         "channels_changed": policy is None or dict(policy.channels) != dict(coming.channels),
         "people_changed": policy is None or dict(policy.people) != dict(coming.people),
+        "signers": signer_rows(policy, coming),
+        "people": people_rows(policy, coming),
+        "channels": channel_rows(policy, coming),
         "changes": changes,
         "no_way_back": list(_no_way_back(look)),
         "approvals": list(approval_rows(session, look)),
@@ -154,6 +158,8 @@ def plan_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
         message = f"waiver {row['waiver']} of {row['rule']} on {row['channel']} ({row['covers']}) {word}: {row['why']}"
         yield Problem(code="plan-waiver", severity="warning", message=message, rule=row["rule"])
     yield from loosened_problems(data["loosened"])
+    if data["policy"] is not None:
+        yield from people_problems(data, data["channels"])
 
 
 def loosened_problems(rows: Iterable[Mapping[str, Any]]) -> Iterator[Problem]:
