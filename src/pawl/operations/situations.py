@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pawl.errors import RefusedError
 from pawl.ids import Digest, Name
 from pawl.operations.session import Session
 from pawl.operations.world import World
@@ -82,3 +83,10 @@ def actor_kind_of(session: Session, world: World) -> ActorKind:
     roles = roles_of(who, people_of(world))
     kind = kind_of(who, roles)
     return "human" if kind == "unknown" and roles is not None else kind
+
+
+def check_decides(session: Session, world: World, what: str) -> None:
+    """Refuse an AI agent what loosens a hold or puts rules in force; what only stops something is open to it."""
+    if actor_kind_of(session, world) == "agent":
+        message = f"{session.actor} is an AI agent, and agents {what} nothing"
+        raise RefusedError(message, code="agent-decides", hint="ask a person to do it")

@@ -10,6 +10,7 @@ from pawl.errors import NotFoundError, UsageError
 from pawl.ids import Channel, Serial
 from pawl.operations.governing.recording import Scene, draft, end_in_time, scene_of
 from pawl.operations.session import Report, Session
+from pawl.operations.situations import check_decides
 from pawl.policy.globs import glob_fault
 from pawl.registry.channels_grants import Freeze, Spares
 
@@ -54,6 +55,7 @@ def freeze(session: Session, channel: Channel, reason: str, wanted: Wanted) -> R
 def unfreeze(session: Session, channel: Channel, serial: Serial | None, reason: str) -> Report:
     """Lift one freeze of a channel, or all that are in force."""
     scene = scene_of(session, channel, reason)
+    check_decides(session, scene.world, "unfreeze")
     present = _in_force(scene)
     if serial is not None and serial not in {item.serial for item in present}:
         return _not_in_force(scene, serial)

@@ -9,6 +9,7 @@ from typing import Any
 from pawl.errors import InvalidError, NotFoundError, RefusedError, WithheldError
 from pawl.ids import Channel, Name, Ref, Version
 from pawl.operations.session import Report, Session
+from pawl.operations.situations import check_decides
 from pawl.operations.sources import read_settings_file
 from pawl.operations.world import World, read_world
 from pawl.problems import Problem
@@ -60,6 +61,7 @@ def halt(session: Session, name: Name, version: Version | None, channel: Channel
 def resume(session: Session, name: Name, version: Version | None, channel: Channel, reason: str) -> Report:
     """Serve a halted name again."""
     scene = _scene(session, channel, reason)
+    check_decides(session, scene.world, "resume")
     present = scene.state.halts.get(name)
     if present is None or (version is not None and present.version not in {version, None}):
         if name not in scene.state.pins and name not in scene.state.past:
@@ -82,6 +84,7 @@ def reject(session: Session, ref: Ref, channel: Channel, reason: str, until: str
 def unreject(session: Session, ref: Ref, channel: Channel, reason: str) -> Report:
     """Let rejected or rolled-back content be promoted again."""
     scene = _scene(session, channel, reason)
+    check_decides(session, scene.world, "unreject")
     version = scene.world.published(ref)
     if version.content not in scene.state.rejections:
         return scene.unchanged(f"{ref} is not rejected on {channel}")
@@ -111,6 +114,7 @@ def withdraw(session: Session, ref: Ref, level: WithdrawalLevel, reason: str) ->
 def restore(session: Session, ref: Ref, reason: str) -> Report:
     """Take a deprecation or a yank back. A revocation is final."""
     world = read_world(session.workspace)
+    check_decides(session, world, "restore")
     world.published(ref)
     present = world.catalog.withdrawal(ref)
     if present is None:
