@@ -224,8 +224,11 @@ pinned-already | `why` is asked about what is pinned: nothing would move (note)
 waiver-ending, waiver-unused, waiver-ended | a waiver ends within 7 days and in the last quarter of its time; nothing
   pinned needs it; it has ended, and what it let in is pinned still (warning)
 overridden | something pinned came in by a waiver; told until it is replaced (warning)
+agent-decides | an AI agent adopts no policy and lifts nothing that somebody stopped: no `unfreeze`, `resume`,
+  `unreject`, `restore` (3)
 review-due, review-missed | a waiver that broke the glass is to be reviewed (warning); the time for it is over and
-  nobody reviewed it: until the waiver ends (1 of `status`; 3 of `audit` where something is pinned by it)
+  nobody reviewed it: until the waiver ends (1 of `status`; 3 of `audit` where something is pinned by it). Until it is
+  reviewed, the glass is not broken again for that rule and name (3 of `waive`)
 ledger-not-asked | the ledger of runs cannot be read, so nothing is said of open runs (warning)
 channel-empty, file-gone | nothing pinned; pinned and the file under procedures/ is gone
 unchanged | it holds already, nothing was written (note)

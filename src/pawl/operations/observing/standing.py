@@ -24,6 +24,7 @@ from pawl.policy.waiving import FEWER_TESTS, consent_counts, is_unreviewed, revi
 from pawl.problems import Problem, Severity
 from pawl.registry.channels import MOVING_ACTIONS, ChannelState, Halt
 from pawl.registry.channels_grants import Waiver
+from pawl.registry.journal import Actor
 from pawl.runs.ledger import Ledger, RunRow
 
 SOON = timedelta(days=7)
@@ -134,8 +135,9 @@ def _terms(rules: Mapping[str, Rule], rule: str) -> WaiverTerms | None:
 
 def _waiver(session: Session, world: World, waiver: Waiver, terms: WaiverTerms | None, used: Sequence[str]) -> Standing:
     people = people_of(world)
-    why = why_not(waiver, terms, people=people, now=session.now)
-    unreviewed = is_unreviewed(waiver, terms, people=people, now=session.now)
+    barred = _barred(world, waiver)
+    why = why_not(waiver, terms, people=people, now=session.now, barred=barred)
+    unreviewed = is_unreviewed(waiver, terms, people=people, now=session.now, barred=barred)
     until = min(waiver.until, waiver.review_by) if unreviewed and waiver.review_by else waiver.until
     state: WaiverState = "counts" if why is None else "pending"
     if waiver.until <= session.at:
@@ -153,9 +155,17 @@ def _waiver(session: Session, world: World, waiver: Waiver, terms: WaiverTerms |
         counted=frozenset(
             consent.serial
             for consent in waiver.approved_by
-            if consent_counts(waiver, consent, terms, people=people, now=session.now)
+            if consent_counts(waiver, consent, terms, people=people, now=session.now, barred=barred)
         ),
     )
+
+
+def _barred(world: World, waiver: Waiver) -> tuple[Actor, ...]:
+    """Who made the version: nobody consents to do without approvals for their own."""
+    kinds = {rule.id: rule.kind for rule in world.rules}
+    if waiver.digest is None or kinds.get(waiver.rule) != "approvals":
+        return ()
+    return world.catalog.authors.get(waiver.digest, ())
 
 
 def _ends_soon(session: Session, waiver: Waiver, until: str) -> bool:
