@@ -9,7 +9,7 @@ import pytest
 
 from pawl.ids import Version
 from pawl.policy.rules import DEFAULT_TERMS, WaiverTerms
-from pawl.policy.waiving import Wanted, find_waiver, review_missed, terms_of, waiver_words, why_not
+from pawl.policy.waiving import Wanted, find_waiver, missed_before, review_missed, terms_of, waiver_words, why_not
 from pawl.registry.channels_grants import Waiver
 from pawl.registry.journal import Actor
 from policy.grants import ADA, BEN, OTHER, Grants, closure_digest
@@ -131,3 +131,54 @@ def test_only_a_waivable_rule_has_terms(level: str, has: bool) -> None:
     assert terms_of(rule(level=level)) == (DEFAULT_TERMS if has else None)
     if has:
         assert terms_of(rule(level=level, waiver={"break_glass": "P1D"})) == GLASS
+
+
+LATE: dict[str, Any] = {"at": "2026-03-01T10:00:00Z", "break_glass": True, "review_by": "2026-03-01T11:00:00Z"}
+BEFORE: list[tuple[str, dict[str, Any], bool, tuple[Actor, ...], bool]] = [
+    ("nobody reviewed it", LATE, False, (), True),
+    ("its review is due this very second", {**LATE, "review_by": "2026-03-01T12:00:00Z"}, False, (), True),
+    ("its review is still to come", {**LATE, "review_by": "2026-03-01T12:00:01Z"}, False, (), False),
+    ("somebody reviewed it", LATE, True, (), False),
+    ("its maker reviewed it", LATE, True, (BEN,), True),
+    ("it is of another rule", {**LATE, "rule": "R-2"}, False, (), False),
+    ("it broke no glass", {"at": "2026-03-01T10:00:00Z"}, False, (), False),
+    ("an agent asked for it", {**LATE, "kind": "agent"}, False, (), False),
+]
+
+
+@pytest.mark.parametrize(("_", "fields", "consented", "barred", "missed"), BEFORE)
+def test_the_glass_is_not_broken_again_before_a_missed_review(
+    _: str, fields: dict[str, Any], consented: bool, barred: tuple[Actor, ...], missed: bool
+) -> None:
+    line = Grants().waived(A, **fields)
+    if consented:
+        line.consented(1)
+    line.waived(A, at="2026-03-01T12:00:00Z", break_glass=True, review_by=LATER)
+    first, second = waivers(line)
+    found = missed_before([first, second], second, GLASS, people=PEOPLE, now=NOW, barred=barred)
+    assert (found is first) == missed
+    assert found is None or missed
+    counting = find_waiver([first, second], WANTED, GLASS, people=PEOPLE, now=NOW, barred=barred).waiver
+    assert (counting is None) == missed or counting is first
+
+
+def test_a_missed_review_of_another_procedure_is_no_reason() -> None:
+    other = pin("b", "2.0.0")
+    line = Grants().waived(other, **LATE).waived(A, at="2026-03-01T12:00:00Z", break_glass=True, review_by=LATER)
+    first, second = waivers(line)
+    assert missed_before([first, second], second, GLASS, people=PEOPLE, now=NOW) is None
+
+
+def test_a_version_that_somebody_else_made_is_reviewed_by_them() -> None:
+    """The maker of one version can review another's: only for their own it does not count."""
+    line = Grants().waived(pin("a", "1.0.0"), **LATE).consented(1)
+    line.waived(A, at="2026-03-01T12:00:00Z", break_glass=True, review_by=LATER)
+    first, second = waivers(line)
+    assert missed_before([first, second], second, GLASS, people=PEOPLE, now=NOW, barred=(BEN,)) is None
+
+
+def test_a_consent_of_the_maker_is_told_as_one() -> None:
+    (waiver,) = waivers(Grants().waived(A).consented(1))
+    assert why_not(waiver, DEFAULT_TERMS, people=PEOPLE, now=NOW, barred=(BEN,)) is not None
+    assert "their own version" in str(why_not(waiver, DEFAULT_TERMS, people=PEOPLE, now=NOW, barred=(BEN,)))
+    assert why_not(waiver, DEFAULT_TERMS, people=PEOPLE, now=NOW) is None
