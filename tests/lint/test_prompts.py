@@ -108,9 +108,9 @@ def test_the_budget_can_be_counted_exactly() -> None:
     words = Counter(count=lambda text: len(text.split()), method="exact", encoding="words", package="test")
     procedure = prompt(("user", "one two three {{ x }}"), names=["x"], budget={"tokens": 3})
     assert [fault.code for fault in lint_procedure(procedure, LintSettings())] == ["prompt-budget"]
-    assert lint_procedure(procedure, LintSettings(), counter=words) == ()
+    assert lint_procedure(procedure, LintSettings(), counters=(words,)) == ()
     tight = prompt(("user", "one two three {{ x }}"), names=["x"], budget={"tokens": 2})
-    (fault,) = lint_procedure(tight, LintSettings(), counter=words)
+    (fault,) = lint_procedure(tight, LintSettings(), counters=(words,))
     assert "3 tokens (counted with words)" in fault.message
 
 
@@ -126,10 +126,10 @@ def test_the_budget_can_be_counted_exactly() -> None:
 )
 def test_rendered_messages(messages: list[tuple[str, str]], wanted: list[tuple[str, int]]) -> None:
     rendered = [{"role": role, "content": content} for role, content in messages]
-    assert [(fault.code, fault.at) for fault in rendered_faults(rendered)] == [
+    assert [(fault.code, fault.at) for fault in rendered_faults(rendered, {})] == [
         (code, ("spec", "messages", index, "content")) for code, index in wanted
     ]
-    assert {fault.severity for fault in rendered_faults(rendered)} <= {"error"}
+    assert {fault.severity for fault in rendered_faults(rendered, {})} <= {"error"}
 
 
 def test_only_the_schema_of_an_answer_is_looked_at_for_being_open() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from pawl.ids import Name
 from pawl.lint.profiles import judged
@@ -22,14 +22,19 @@ _HERE = frozenset({"schema-root-composition"})
 _ANSWER_ROWS = frozenset({"schema-open-object"})
 
 
-def lint_procedure(procedure: Procedure, settings: LintSettings, *, counter: Counter = ESTIMATE) -> tuple[Fault, ...]:
-    """Return what is found in one procedure, in the order of its document; what reading warns of is part of it."""
+def lint_procedure(
+    procedure: Procedure, settings: LintSettings, *, counters: Sequence[Counter] = (ESTIMATE,)
+) -> tuple[Fault, ...]:
+    """Return what is found in one procedure, in the order of its document; what reading warns of is part of it.
+
+    A budget holds by every one of ``counters``.
+    """
     found = [fault for fault in warnings(procedure) if fault.code not in _HERE]
     if procedure.kind == "tool":
         found += judged(find_in_tool(procedure, settings.prefixes), settings.profiles)
         found += undescribed(procedure)
     elif procedure.kind == "prompt":
-        found += prompt_faults(procedure, counter)
+        found += prompt_faults(procedure, counters)
         found += _answer(procedure, settings)
     found += secret_faults(procedure.document)
     return tuple(dict.fromkeys(found))

@@ -123,6 +123,7 @@ signer-wildcard | registry/allowed_signers: a key that signs for whoever fits a 
 role-bad | a role of people that is no word of `a-z`, `0-9`, `-` and `_`, or nearly `agent` or `service`
 channel-name, channel-cycle, channel-unknown | a channel's name, order, or existence
 lint-code-unknown, lint-ignore-refused | an ignore of lint whose code is none, or is always an error
+tokens-uncounted | registry.yaml asks for an exact count, and the extra `tokens` is not installed
 lint-ignore-unused | an ignore of lint that fits nothing (warning)
 policy-field-unknown, policy-field-missing, policy-field-invalid, policy-empty, policy-duplicate, policy-name-twice |
   the shape of a policy, one without rules, a name used twice

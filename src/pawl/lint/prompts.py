@@ -20,9 +20,10 @@ _TRAILING = "the last message is the assistant's and ends in white space: Anthro
 _LOOKUP = re.compile(r"\{\{[ \t]*([^\W\d][\w-]*)[ \t]*[.\[|]")
 _BLOCK = re.compile(r"\{%-?[ \t]*(?:if|elif|for [\w, ]{1,200} in)[ \t]+(?:not[ \t]+)?([^\W\d][\w-]*)")
 _MESSAGES: Place = ("spec", "messages")
+_BUDGET: Place = ("spec", "budget", "tokens")
 
 
-def prompt_faults(prompt: Procedure, counter: Counter) -> Iterator[Fault]:
+def prompt_faults(prompt: Procedure, counters: Sequence[Counter]) -> Iterator[Fault]:
     """Yield what is found in the file of a prompt, beside what reading already warns of."""
     spec = prompt.spec
     kind = spec.get("template", "simple")
@@ -43,12 +44,21 @@ def prompt_faults(prompt: Procedure, counter: Counter) -> Iterator[Fault]:
             yield from _trailing_blanks(content.rstrip() if trailing else content, at)
         if kind == "simple":
             yield from _foreign_syntax(content, declared, at)
-    yield from _budget(spec, always, counter)
+    for count in _over_budget(spec, always, counters):
+        message = f"the fixed text alone has {count}: no input fits"
+        yield Fault(code="prompt-budget", message=message, at=_BUDGET)
 
 
-def rendered_faults(messages: Sequence[Mapping[str, str]]) -> tuple[Fault, ...]:
-    """Return what is wrong with messages as they were rendered, with places in the prompt's document."""
-    found = []
+def rendered_faults(
+    messages: Sequence[Mapping[str, str]], spec: Mapping[str, Any], counters: Sequence[Counter] = ()
+) -> tuple[Fault, ...]:
+    """Return what is wrong with messages as they were rendered, with places in the prompt's document.
+
+    ``counters`` are those that rendering itself does not hold the budget by.
+    """
+    texts = [message["content"] for message in messages]
+    over = _over_budget(spec, texts, counters)
+    found = [Fault(code="prompt-budget", message=f"the messages have {count}", at=_BUDGET) for count in over]
     for index, message in enumerate(messages):
         at = (*_MESSAGES, index, "content")
         if not message["content"].strip():
@@ -76,12 +86,14 @@ def _foreign_syntax(content: str, declared: frozenset[str], at: Place) -> Iterat
         yield Fault(code="prompt-placeholder-unknown", message=message, at=at, severity="warning", hint=hint)
 
 
-def _budget(spec: Mapping[str, Any], always: Sequence[str], counter: Counter) -> Iterator[Fault]:
+def _over_budget(spec: Mapping[str, Any], texts: Sequence[str], counters: Sequence[Counter]) -> Iterator[str]:
+    """Yield in words by how much texts are over the budget, by the first counter that finds them so."""
     most = (spec.get("budget") or {}).get("tokens")
     if most is None:
         return
-    count = counter.total(always)
-    if count.tokens > most:
-        how = "estimated" if count.method == "estimate" else f"counted with {count.encoding}"
-        message = f"the fixed text alone has {count.tokens} tokens ({how}), and the budget is {most}: no input fits"
-        yield Fault(code="prompt-budget", message=message, at=("spec", "budget", "tokens"))
+    for counter in counters:
+        count = counter.total(texts)
+        if count.tokens > most:
+            how = "estimated" if count.method == "estimate" else f"counted with {count.encoding}"
+            yield f"{count.tokens} tokens ({how}), and the budget is {most}"
+            return

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -61,6 +61,10 @@ class LintSettings(Shape):
     )
     prefixes: Listed[Annotated[str, AfterValidator(_prefix)]] = Field(
         default=(), description="What hosts put before the names of tools; the longest counts."
+    )
+    encoding: Literal["o200k_base", "cl100k_base"] | None = Field(
+        default=None,
+        description="Count tokens exactly in this encoding, beside the estimate; it takes the extra tokens.",
     )
     ignores: Listed[Ignore] = Field(default=(), description="Findings that are not reported, each with its reason.")
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
 from pawl.lint.codes import CODES
 from pawl.operations.session import checked_reason
+from pawl.procedures import tokens
 from support import Shop, in_process, story
 
 SETTINGS = "registry/registry.yaml"
@@ -240,3 +243,58 @@ def test_an_unknown_code_is_no_explanation() -> None:
     assert "bump-too-small" in answer["problems"][0]["hint"]
     for words in (("-o", "json", "--explain", "schema-depth"), ("--explain", "schema-depth", "-o", "json")):
         assert json.loads(in_process("check", *words).out)["explanation"]["code"] == "schema-depth"
+
+
+@pytest.fixture
+def tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package that counts words is installed."""
+    module = ModuleType("rs_bpe.bpe")
+    module.openai = SimpleNamespace(o200k_base=lambda: SimpleNamespace(count=lambda text: len(text.split())))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "rs_bpe", ModuleType("rs_bpe"))
+    monkeypatch.setitem(sys.modules, "rs_bpe.bpe", module)
+    monkeypatch.setattr(tokens, "version", lambda _: "9.9")
+
+
+def asking(shop: Shop, budget: int) -> None:
+    """A prompt whose text is short in bytes and long in words, and a suite that renders it."""
+    shop.write(
+        "procedures/shop/ask.yaml",
+        "kind: prompt\nname: shop/ask\nversion: 1.0.0\nsummary: Asks.\nowner: shop\nspec:\n"
+        "  inputs: {type: object, properties: {text: {type: string}}, required: [text]}\n"
+        f'  messages: [{{role: user, content: "a b c d {{{{ text }}}}"}}]\n  budget: {{tokens: {budget}}}\n',
+    )
+    shop.write(
+        "conformance/ask.yaml",
+        "suite: ask\nabout: shop/ask\ncases: [{id: long, inputs: {text: a b c d e f}, assert: [{type: accepted}]}]\n",
+    )
+
+
+@pytest.mark.usefixtures("tokenizer")
+def test_budgets_hold_by_the_exact_count_too_where_registry_yaml_says_so(plain_shop: Shop) -> None:
+    asking(plain_shop, 9)  # seven by the estimate, ten by the words
+    plain_shop.pawl("check")
+    settings(plain_shop, "  encoding: o200k_base\n")
+    answer = plain_shop.pawl("check", code=1)
+    (problem,) = [item for item in answer["problems"] if item["severity"] == "error"]
+    assert (problem["code"], problem["path"], problem["line"]) == ("prompt-budget", "procedures/shop/ask.yaml", 9)
+    assert "10 tokens (counted with o200k_base), and the budget is 9 (suite ask, case long)" in problem["message"]
+    asking(plain_shop, 3)
+    for words in (("check",), ("publish",)):
+        assert "prompt-budget" in plain_shop.codes(plain_shop.pawl(*words, code=1))
+    asking(plain_shop, 10)
+    plain_shop.pawl("check")
+
+
+def test_what_nobody_counted_fits_no_budget(plain_shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rs_bpe", None)
+    monkeypatch.setitem(sys.modules, "rs_bpe.bpe", None)
+    settings(plain_shop, "  encoding: cl100k_base\n")
+    before = plain_shop.files()
+    for words in (("check",), ("publish",)):
+        answer = plain_shop.pawl(*words, code=1)
+        (problem,) = [item for item in answer["problems"] if item["severity"] == "error"]
+        assert (problem["code"], problem["path"]) == ("tokens-uncounted", SETTINGS)
+        assert "pawl-release[tokens]" in problem["hint"]
+    assert before == plain_shop.files()
+    settings(plain_shop, "  encoding: gpt2\n")
+    assert "settings-field-invalid" in plain_shop.codes(plain_shop.pawl("check", code=1))

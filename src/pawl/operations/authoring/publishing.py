@@ -61,7 +61,7 @@ def _publish(session: Session, names: Sequence[Name], *, dry_run: bool, reason: 
         *sources.problems,
         *selection.problems,
         *requirement_problems(sources, world.catalog),
-        *lint_new(sources, new),
+        *lint_new(session.workspace, sources, new),
     )
     if any(problem.severity == "error" for problem in blocking):
         raise InvalidError("nothing was published", problems=blocking)

@@ -6,7 +6,7 @@ looked at.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pawl.errors import Faulty
@@ -21,6 +21,7 @@ from pawl.operations.sources import Source, Sources
 from pawl.problems import Fault, Problem
 from pawl.procedures.procedure import Procedure
 from pawl.procedures.render import render
+from pawl.procedures.tokens import ESTIMATE, Counter, exact_counter
 from pawl.registry.closure import closure_of
 from pawl.workspace import Workspace
 
@@ -44,31 +45,53 @@ def lint(
 
     Where all names are linted, so are the suites about what is not here.
     """
-    found: dict[Problem, None] = {}
+    exact = _exact(sources)
+    found: dict[Problem, None] = dict.fromkeys(_uncounted(workspace, sources))
     for name in sorted(names):
         source = sources.procedures[name]
-        found.update(dict.fromkeys(source.problems(*lint_procedure(source.value, sources.settings.lint))))
+        faults = lint_procedure(source.value, sources.settings.lint, counters=(ESTIMATE, *exact))
+        found.update(dict.fromkeys(source.problems(*faults)))
     roots = frozenset(roots)
     found.update(dict.fromkeys(_together(sources, roots)))
-    found.update(dict.fromkeys(_rendered(sources, runs)))
+    found.update(dict.fromkeys(_rendered(sources, runs, exact)))
     found.update(dict.fromkeys(_secrets(sources, names, roots)))
     applied = apply_ignores(found, sources.settings.lint.ignores)
-    unused: tuple[Problem, ...] = ()
-    if names == sources.procedures.keys() and applied.unused:
-        path = workspace.settings_file
-        unused = problems_of(workspace.relative(path), workspace.read_source(path), applied.unused)
+    unused = _of_settings(workspace, applied.unused) if names == sources.procedures.keys() else ()
     return Linted(problems=(*applied.kept, *unused), ignored=applied.ignored)
 
 
-def lint_new(sources: Sources, new: Iterable[Source[Procedure]]) -> tuple[Problem, ...]:
+def lint_new(workspace: Workspace, sources: Sources, new: Iterable[Source[Procedure]]) -> tuple[Problem, ...]:
     """Return the errors of versions about to be frozen; warnings are for check to tell."""
-    found = [
-        problem
-        for source in new
-        for problem in source.problems(*lint_procedure(source.value, sources.settings.lint))
-        if problem.severity == "error"
-    ]
+    counters = (ESTIMATE, *_exact(sources))
+    found = [*_uncounted(workspace, sources)]
+    for source in new:
+        faults = lint_procedure(source.value, sources.settings.lint, counters=counters)
+        found += (problem for problem in source.problems(*faults) if problem.severity == "error")
     return apply_ignores(found, sources.settings.lint.ignores).kept
+
+
+def _exact(sources: Sources) -> tuple[Counter, ...]:
+    """Return the way of counting that registry.yaml asks for beside the estimate, if it does and it is there."""
+    encoding = sources.settings.lint.encoding
+    counter = exact_counter(encoding) if encoding is not None else None
+    return (counter,) if counter is not None else ()
+
+
+def _uncounted(workspace: Workspace, sources: Sources) -> tuple[Problem, ...]:
+    """Return an error where tokens are to be counted exactly and cannot be: what nobody counted fits no budget."""
+    encoding = sources.settings.lint.encoding
+    if encoding is None or _exact(sources):
+        return ()
+    message = f"tokens are to be counted in {encoding}, and the extra that counts them is not installed"
+    hint = 'pip install "pawl-release[tokens]"'
+    return _of_settings(
+        workspace, (Fault(code="tokens-uncounted", message=message, at=("lint", "encoding"), hint=hint),)
+    )
+
+
+def _of_settings(workspace: Workspace, faults: Sequence[Fault]) -> tuple[Problem, ...]:
+    path = workspace.settings_file
+    return problems_of(workspace.relative(path), workspace.read_source(path), faults) if faults else ()
 
 
 def _together(sources: Sources, roots: Iterable[Name]) -> Iterator[Problem]:
@@ -89,15 +112,19 @@ def _secrets(sources: Sources, names: frozenset[Name], roots: frozenset[Name]) -
             yield from source.problems(*secret_faults(source.value.document, because=_KEPT_BY_GIT))
 
 
-def _rendered(sources: Sources, runs: Iterable[Run]) -> Iterator[Problem]:
-    """What only shows once values stand in a prompt, once for each message however many cases show it."""
+def _rendered(sources: Sources, runs: Iterable[Run], exact: Sequence[Counter]) -> Iterator[Problem]:
+    """What only shows once values stand in a prompt, once for each message however many cases show it.
+
+    Rendering holds budgets by the estimate; what ``exact`` counts is held here.
+    """
     for run in runs:
         if run.procedure.kind != "prompt" or run.procedure.name not in sources.procedures:
             continue
         told: dict[Fault, None] = {}
         for case in run.suite.cases[:MAX_RENDERED]:
             try:
-                faults = rendered_faults(render(run.procedure, case.inputs or {}).messages)
+                messages = render(run.procedure, case.inputs or {}).messages
+                faults = rendered_faults(messages, run.procedure.spec, exact)
             except (Faulty, ValueError, RecursionError):
                 continue  # the case itself says so
             for fault in faults:
