@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any, Self
@@ -10,8 +11,10 @@ from typing import Any, Self
 import pytest
 
 from pawl.cli import command
-from support import Shop
+from support import FIRST, Shop
 
+Become = Callable[[str], None]
+"""Lets Git's user be somebody from now on."""
 ADA, BEN, CYD, DOE, BOT = "Ada", "Ben", "Cyd", "Doe", "Bot"
 """Ada makes and asks, Ben is of risk, Cyd of release, Doe is not named, Bot is an agent of risk."""
 
@@ -59,6 +62,15 @@ def with_people(shop: Shop, rules: str = APPROVALS, people: str = PEOPLE) -> Non
     text = shop.read("registry/registry.yaml").partition("people:")[0]
     shop.write("registry/registry.yaml", text + people)
     shop.write("registry/policies/approvals.yaml", rules)
+
+
+def stage(shop: Shop, rules: str = APPROVALS) -> Shop:
+    """Adopt rules that ask for approvals, publish, and bring version 1 to staging."""
+    with_people(shop, rules)
+    shop.adopt()
+    shop.pawl("publish")
+    shop.promote(*FIRST, to="staging")
+    return shop
 
 
 def make_key(folder: Path, who: str, passphrase: str = "") -> Path:

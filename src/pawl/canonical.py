@@ -48,11 +48,6 @@ def record_bytes(value: Any) -> bytes:
     return (json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8")
 
 
-def record_digest(value: Any) -> Digest:
-    """Return the digest of a record by the bytes that it has in its file."""
-    return sha256(record_bytes(value))
-
-
 def timestamp(moment: datetime) -> str:
     """Return a moment as it stands in records: RFC 3339 in UTC to the second, where text order is time order."""
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -29,7 +29,6 @@ MARKER = "registry/registry.yaml"
 MAX_SOURCE_BYTES = 256 * 1024
 MAX_DOCUMENT_BYTES = 16 * MAX_SOURCE_BYTES
 """Of a document in its canonical form, in which a character of a source can take six."""
-MAX_SOURCES = 200_000
 _DIGITS = 6
 _KEPT = ("procedures", "conformance", "registry", "releases", ".pawl", ".git")
 

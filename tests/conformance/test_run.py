@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conformance.make import suite, tool
-from pawl.conformance.run import run_suite, run_suites, runner_digest_for
+from pawl.conformance.run import run_suite, runner_digest_for
 
 IMPLEMENTATION = """
 import time
@@ -105,10 +105,3 @@ def test_the_runner_digest_changes_with_the_implementation(root: Path) -> None:
 
     assert len({plain, before, after, gone}) == 4
     assert plain == runner_digest_for(tool(), root=root)
-
-
-def test_several_suites_come_back_in_order(root: Path) -> None:
-    other = suite(TOOL.name, case("A1", "accepted"), name="other")
-    results = run_suites([(SUITE, TOOL), (other, TOOL)], code=False, root=root)
-
-    assert [result.suite for result in results] == ["house", "other"]

@@ -72,7 +72,7 @@ def test_a_list_becomes_documents_that_keep_everything() -> None:
 
 def test_absent_hints_have_the_defaults_of_mcp() -> None:
     for item in (tool(), tool(annotations={}), tool(annotations={"destructiveHint": None})):
-        hints = effective_hints(read_procedure(one(item)))
+        hints = effective_hints(read_procedure(one(item)).spec.get("annotations"))
         assert (True, True, False) == (hints["destructiveHint"], hints["openWorldHint"], hints["readOnlyHint"])
 
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from pawl.conformance.outcomes import Outcome
 from pawl.ids import Channel, Name
-from pawl.policy.evaluator import Situation, SuiteEvidence, affected, evaluate
+from pawl.policy.evaluator import evaluate
 from pawl.policy.rules import Rule
+from pawl.policy.situation import Situation, SuiteEvidence, affected
 from pawl.policy.verdict import Action, Finding, Verdict
 from pawl.registry.channels import ChannelState, Pin
 from policy.make import rule

@@ -13,7 +13,7 @@ from pawl.policy.rule_tests import rule_test_faults, rule_tests
 from pawl.policy.rules import PolicySource, evaluate_rule
 from pawl.policy.skeletons import KNOWN_KINDS
 from pawl.policy.sources import merge, policy_document, read_policy, rules_from
-from pawl.policy.starter import DEFAULT_POLICY_NAME, DEFAULT_POLICY_TEXT, policy_starter
+from pawl.policy.starter import DEFAULT_POLICY_TEXT, policy_starter
 from pawl.procedures.kinds import starter
 from policy.make import context
 
@@ -24,7 +24,7 @@ def source() -> PolicySource:
 
 
 def test_it_reads_and_nothing_is_to_be_said_of_it(source: PolicySource) -> None:
-    assert source.name == DEFAULT_POLICY_NAME
+    assert source.name == "default"
     assert policy_warnings(source) == ()
     assert rule_test_faults(source.rules, required=True) == ()
     assert source.rules == rules_from(policy_document([source]))

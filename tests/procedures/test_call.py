@@ -70,4 +70,4 @@ def test_exported_names() -> None:
 def test_absent_hints_have_the_defaults_of_mcp(annotations: Any, changes: dict[str, bool]) -> None:
     tool = read_procedure(changed(TOOL, (("spec", "annotations"), annotations)))
     defaults = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True}
-    assert effective_hints(tool) == {**defaults, **changes}
+    assert effective_hints(tool.spec.get("annotations")) == {**defaults, **changes}

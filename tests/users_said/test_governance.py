@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from people import ADA, APPROVALS, BEN, BOT, CYD, DOE, become, set_clock, with_people
+from people import ADA, APPROVALS, BEN, BOT, CYD, DOE, Become, become, set_clock, stage
 from support import FIRST, SECOND, Shop
 
-Become = Callable[[str], None]
 NEW = "support/refund-draft@1.0.1"
 WAIVABLE = """\
 policy: drafts
@@ -39,10 +37,7 @@ def act(monkeypatch: pytest.MonkeyPatch) -> Become:
 @pytest.fixture
 def asked(shop: Shop, act: Become) -> Shop:
     """Version 1 on staging; production wants an approval by risk."""
-    with_people(shop)
-    shop.adopt()
-    shop.pawl("publish")
-    shop.promote(*FIRST, to="staging")
+    stage(shop)
     act(ADA)
     return shop
 

@@ -11,7 +11,7 @@ from pawl.changes.every import unknown
 from pawl.changes.schemas import compare_schemas
 from pawl.changes.values import ABSENT, listed, same
 from pawl.problems import Place
-from pawl.procedures.call import DEFAULT_HINTS
+from pawl.procedures.call import DEFAULT_HINTS, effective_hints
 
 _TEXTS = ("title", "description", "icons")
 _SAFER: Mapping[str, bool] = {
@@ -64,23 +64,19 @@ def _hints(report: Report, old: Mapping[str, Any], new: Mapping[str, Any]) -> No
     left, right = old.get("title", ABSENT), new.get("title", ABSENT)
     if not same(left, right):
         report.add("tool-text", (*at, "title"), name="title", old=left, new=right)
-    both_read = _effective(old, "readOnlyHint") and _effective(new, "readOnlyHint")
+    was, now = effective_hints(old), effective_hints(new)
+    both_read = was["readOnlyHint"] and now["readOnlyHint"]
     for name in DEFAULT_HINTS:
         left, right = old.get(name, ABSENT), new.get(name, ABSENT)
         if same(left, right):
             continue
-        before, after = _effective(old, name), _effective(new, name)
+        before, after = was[name], now[name]
         if before == after or (name in _ONLY_IF_WRITING and both_read):
             report.add("hint-explicit", (*at, name), name=name, old=left, new=right)
         else:
             way = "claims-safer" if after == _SAFER[name] else "riskier"
             report.add(f"hint-changed:{way}", (*at, name), name=name, old=before, new=after)
     unknown(report, old, new, _KNOWN_HINTS, at)
-
-
-def _effective(annotations: Mapping[str, Any], name: str) -> bool:
-    given = annotations.get(name)
-    return DEFAULT_HINTS[name] if given is None else bool(given)
 
 
 def _effects(report: Report, old: Any, new: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -329,7 +329,3 @@ def finish(command: str, report: Report, outputs: tuple[Output, ...], lines: Lin
         else:
             _write_output(Path(output.file), text)
     raise SystemExit(report.exit_code)
-
-
-def no_lines(_: Mapping[str, Any]) -> Iterable[str]:
-    return ()

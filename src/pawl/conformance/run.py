@@ -6,7 +6,7 @@ a reason, and the case is skipped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,15 +48,6 @@ def run_suite(
         subject=procedure.digest,
         cases=tuple(judge_case(case, procedure, observe=observe, closure=closure) for case in chosen),
         partial=len(chosen) != len(suite.cases),
-    )
-
-
-def run_suites(
-    pairs: Iterable[tuple[Suite, Procedure]], *, code: bool, root: Path, python_path: tuple[str, ...] = ()
-) -> tuple[SuiteResult, ...]:
-    """Run several suites, each on its version, one after the other."""
-    return tuple(
-        run_suite(suite, procedure, code=code, root=root, python_path=python_path) for suite, procedure in pairs
     )
 
 

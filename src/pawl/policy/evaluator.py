@@ -21,11 +21,9 @@ from pawl.policy.checks_channel import (
 from pawl.policy.checks_evidence import evidence_findings, kept_tests_findings
 from pawl.policy.checks_freezes import freeze_findings
 from pawl.policy.checks_rules import rule_findings
-from pawl.policy.situation import MOVING, Situation, SuiteEvidence, affected
+from pawl.policy.situation import Situation, affected
 from pawl.policy.verdict import Finding, Verdict
 from pawl.registry.closure import closure_of
-
-__all__ = ["MOVING", "Situation", "SuiteEvidence", "affected", "evaluate"]
 
 
 def evaluate(situation: Situation) -> Verdict:

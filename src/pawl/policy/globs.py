@@ -11,9 +11,6 @@ from __future__ import annotations
 import re
 
 from pawl.ids import parse_name
-from pawl.procedures.globs import glob_matches
-
-__all__ = ["glob_fault", "glob_matches", "matching_example"]
 
 _ALLOWED = re.compile(r"[a-z0-9_/*-]+\Z")
 

@@ -25,10 +25,11 @@ from pawl.policy.bodies import BodyReader
 from pawl.policy.context import RuleContext, RuleKind, Said
 from pawl.policy.durations import Duration
 from pawl.policy.facts import Facts
-from pawl.policy.globs import glob_fault, glob_matches
+from pawl.policy.globs import glob_fault
 from pawl.policy.recurrence import Recurrence, comes_up, occurrences, parse_recurrence
 from pawl.policy.verdict import WITHHELD
 from pawl.problems import Fault
+from pawl.procedures.globs import glob_matches
 from pawl.registry.channels_grants import FREEZABLE, Spares
 
 MAX_WINDOW_DAYS = 366

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
 
-from pawl.policy.globs import glob_matches
 from pawl.policy.rules import PolicySource, Rule
 from pawl.policy.scanning import paths
 from pawl.problems import Fault
+from pawl.procedures.globs import glob_matches
 
 _FIELDS: Mapping[str, frozenset[str]] = MappingProxyType(
     {

@@ -16,9 +16,9 @@ from datetime import datetime
 from typing import Any, Literal, TypeAlias, get_args
 
 from pawl.policy.context import RuleClass, RuleContext, RuleOutcome
-from pawl.policy.globs import glob_matches
 from pawl.policy.kinds import RULE_KINDS
 from pawl.problems import Fault
+from pawl.procedures.globs import glob_matches
 
 Level: TypeAlias = Literal["advisory", "waivable", "absolute"]
 Expectation: TypeAlias = Literal["allowed", "denied"]

@@ -5,7 +5,6 @@ What protects people is safety and holds for rollbacks too; what helps them work
 
 from __future__ import annotations
 
-DEFAULT_POLICY_NAME = "default"
 DEFAULT_POLICY_TEXT = """\
 # The rules of this workspace. Edit them, try them with `pawl policy test`, see what they would change with
 # `pawl policy plan`; they are in force once they are adopted: pawl policy adopt --reason "..."

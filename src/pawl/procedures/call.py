@@ -41,10 +41,10 @@ def exported_name(tool: Procedure) -> str:
     return name
 
 
-def effective_hints(tool: Procedure) -> Mapping[str, bool]:
-    """Return every hint with its effective value."""
-    given = tool.spec.get("annotations") or {}
-    return {name: default if given.get(name) is None else given[name] for name, default in DEFAULT_HINTS.items()}
+def effective_hints(annotations: Mapping[str, Any] | None) -> dict[str, bool]:
+    """Return every hint of a tool's annotations with its effective value."""
+    given = annotations or {}
+    return {name: default if given.get(name) is None else bool(given[name]) for name, default in DEFAULT_HINTS.items()}
 
 
 @lru_cache(maxsize=256)

@@ -240,7 +240,8 @@ def open_channel(workspace: Workspace, channel: Channel) -> WorkspaceView:
 
 def resolve_verdict(view: WorkspaceView, name: Name, now: datetime) -> Verdict:
     """Return the evaluator's verdict on serving one pin."""
-    from pawl.policy.evaluator import Situation, evaluate  # noqa: PLC0415 - as above
+    from pawl.policy.evaluator import evaluate  # noqa: PLC0415 - as above
+    from pawl.policy.situation import Situation  # noqa: PLC0415 - as above
     from pawl.registry.closure import closure_of  # noqa: PLC0415 - as above
     from pawl.registry.journal import Actor  # noqa: PLC0415 - as above
 

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from people import ADA, APPROVALS, BEN, BOT, CYD, DOE, become, set_clock, with_people
+from people import ADA, APPROVALS, BEN, BOT, CYD, DOE, Become, become, set_clock, stage, with_people
 from support import FIRST, Shop
-
-Become = Callable[[str], None]
 
 
 @pytest.fixture
@@ -21,11 +19,7 @@ def act(monkeypatch: pytest.MonkeyPatch) -> Become:
 @pytest.fixture
 def asked(shop: Shop) -> Shop:
     """Version 1 on staging; production wants an approval by risk."""
-    with_people(shop)
-    shop.adopt()
-    shop.pawl("publish")
-    shop.promote(*FIRST, to="staging")
-    return shop
+    return stage(shop)
 
 
 def approve(shop: Shop, *words: str, code: int = 0, channel: str = "production") -> dict[str, Any]:

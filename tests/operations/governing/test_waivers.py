@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from people import ADA, APPROVALS, BEN, BOT, CYD, DOE, become, set_clock, with_people
+from people import ADA, APPROVALS, BEN, BOT, CYD, DOE, Become, set_clock
 from support import FIRST, SECOND, Shop
-
-Become = Callable[[str], None]
-
-
-@pytest.fixture
-def act(monkeypatch: pytest.MonkeyPatch) -> Become:
-    set_clock(monkeypatch, "2999-03-01T12:00:00Z")
-    return lambda who: become(monkeypatch, who)
-
-
-@pytest.fixture
-def asked(shop: Shop, act: Become) -> Shop:
-    """Version 1 on staging; production wants an approval by risk, which can be waived by release."""
-    act(ADA)
-    with_people(shop)
-    shop.adopt()
-    shop.pawl("publish")
-    shop.promote(*FIRST, to="staging")
-    return shop
 
 
 def waive(shop: Shop, *words: str, rule: str = "APP-1", code: int = 0, end: str = "P7D") -> dict[str, Any]:

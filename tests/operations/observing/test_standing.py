@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from people import ADA, BEN, BOT, CYD, DOE, become, set_clock, with_people
+from people import ADA, BEN, BOT, CYD, DOE, Become
 from support import FIRST, Shop, in_process
-
-Become = Callable[[str], None]
-
-
-@pytest.fixture
-def act(monkeypatch: pytest.MonkeyPatch) -> Become:
-    set_clock(monkeypatch, "2999-03-01T12:00:00Z")
-    return lambda who: become(monkeypatch, who)
-
-
-@pytest.fixture
-def asked(shop: Shop, act: Become) -> Shop:
-    """Version 1 on staging; production wants an approval by risk, which can be waived by release."""
-    act(ADA)
-    with_people(shop)
-    shop.adopt()
-    shop.pawl("publish")
-    shop.promote(*FIRST, to="staging")
-    return shop
 
 
 def approve(shop: Shop, *words: str, code: int = 0) -> None:

@@ -15,9 +15,9 @@ from pawl.operations.reviewing.requirements import required
 from pawl.operations.session import Report
 from pawl.operations.sources import read_sources
 from pawl.operations.world import read_world
-from pawl.policy.globs import glob_matches
 from pawl.policy.starter import DEFAULT_POLICY_TEXT, policy_starter
 from pawl.problems import Problem
+from pawl.procedures.globs import glob_matches
 from pawl.procedures.kinds import KINDS, starter
 from pawl.procedures.read import read_procedure
 from pawl.workspace import MAX_SOURCE_BYTES, Workspace

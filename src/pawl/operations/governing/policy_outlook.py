@@ -18,7 +18,8 @@ from pawl.operations.releasing.judging import read_affected
 from pawl.operations.session import Session
 from pawl.operations.situations import situation_for
 from pawl.operations.world import World
-from pawl.policy.evaluator import Situation, evaluate
+from pawl.policy.evaluator import evaluate
+from pawl.policy.situation import Situation
 from pawl.policy.sources import rules_from
 from pawl.policy.verdict import EVIDENCE, Finding
 from pawl.registry.catalog import fold_registry

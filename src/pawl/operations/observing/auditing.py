@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pawl.errors import IntegrityError
@@ -38,85 +38,89 @@ def audit(
     """
     world = read_world(session.workspace)
     states = [world.channel(channel)] if channel else list(world.channels.values())
-    sources = read_sources(session.workspace)
-    codes: list[int] = []
-    problems: list[Problem] = []
-    rows = []
-    for state in states:
-        row, found = _audit_channel(
-            session, world, sources, state, require_way_back, problems, except_first=except_first
-        )
-        rows.append(row)
-        codes += found
-    code = hardest(codes)
+    auditing = _Audit(
+        session=session,
+        world=world,
+        sources=read_sources(session.workspace),
+        require_way_back=require_way_back,
+        except_first=except_first,
+    )
+    rows = [auditing.channel(state) for state in states]
+    code = hardest(auditing.codes)
     return Report(
         status="failed" if code else "passed",
         exit_code=code,
-        problems=tuple(problems),
+        problems=tuple(auditing.problems),
         data={"channels": rows, "require_way_back": require_way_back},
     )
 
 
-def _audit_channel(
-    session: Session,
-    world: World,
-    sources: Sources,
-    state: ChannelState,
-    require_way_back: int | None,
-    problems: list[Problem],
-    *,
-    except_first: bool,
-) -> tuple[dict[str, Any], list[int]]:
-    codes: list[int] = []
-    policy = world.catalog.policy
-    row: dict[str, Any] = {
-        "channel": state.channel,
-        "serial": state.head.serial,
-        "policy": policy.number if policy else None,
-        "pins": len(state.pins),
-        "findings": [],
-        "ways_back": {},
-        "together": [],
-        "first": [],
-        "waivers": [],
-        "overridden": [],
-    }
-    if not state.pins:
-        problems.append(Problem(code="channel-empty", severity="note", message=f"nothing is pinned on {state.channel}"))
-        problems += _exceptions(session, world, state, None, row)
-        return row, codes
-    try:
-        verdict = live_verdict(session, world, state, world.rules)
-    except IntegrityError as error:
-        problems.extend(error.problems)
-        return row, [INTEGRITY]
-    row["findings"] = [finding.as_dict() for finding in verdict.findings if finding.status != "not-applicable"]
-    told = _exceptions(session, world, state, verdict, row)
-    problems += told
-    codes += [REFUSED for problem in told if problem.severity == "error"]
-    for finding in (*verdict.failures, *verdict.warnings):
-        problem = finding.problem()
-        problems.append(
-            Problem(
-                code=problem.code,
-                severity=problem.severity,
-                message=f"{state.channel}: {problem.message}",
-                rule=problem.rule,
-                hint=problem.hint,
-            )
-        )
-    codes += [REFUSED if finding.exit_code != WITHHELD else WITHHELD for finding in verdict.failures]
-    for name in sorted(state.pins):
-        ways = _ways_back(session, world, sources, state, name)
+@dataclass(slots=True, kw_only=True)
+class _Audit:
+    """One audit under way: what it asks, and what it has found so far."""
+
+    session: Session
+    world: World
+    sources: Sources
+    require_way_back: int | None
+    except_first: bool
+    problems: list[Problem] = field(default_factory=list)
+    codes: list[int] = field(default_factory=list)
+
+    def channel(self, state: ChannelState) -> dict[str, Any]:
+        """Return the row of a channel."""
+        policy = self.world.catalog.policy
+        row: dict[str, Any] = {
+            "channel": state.channel,
+            "serial": state.head.serial,
+            "policy": policy.number if policy else None,
+            "pins": len(state.pins),
+            "findings": [],
+            "ways_back": {},
+            "together": [],
+            "first": [],
+            "waivers": [],
+            "overridden": [],
+        }
+        if not state.pins:
+            message = f"nothing is pinned on {state.channel}"
+            self.problems.append(Problem(code="channel-empty", severity="note", message=message))
+            self.problems += _exceptions(self.session, self.world, state, None, row)
+            return row
+        try:
+            verdict = live_verdict(self.session, self.world, state, self.world.rules)
+        except IntegrityError as error:
+            self.problems.extend(error.problems)
+            self.codes.append(INTEGRITY)
+            return row
+        self._live(state, verdict, row)
+        for name in sorted(state.pins):
+            self._ways_back(state, name, row)
+        return row
+
+    def _live(self, state: ChannelState, verdict: Verdict, row: dict[str, Any]) -> None:
+        """Note what is to be said of what is live, and of the waivers that let it in."""
+        row["findings"] = [finding.as_dict() for finding in verdict.findings if finding.status != "not-applicable"]
+        told = _exceptions(self.session, self.world, state, verdict, row)
+        self.problems += told
+        self.codes += [REFUSED for problem in told if problem.severity == "error"]
+        for finding in (*verdict.failures, *verdict.warnings):
+            problem = finding.problem()
+            self.problems.append(replace(problem, message=f"{state.channel}: {problem.message}"))
+        self.codes += [REFUSED if finding.exit_code != WITHHELD else WITHHELD for finding in verdict.failures]
+
+    def _ways_back(self, state: ChannelState, name: Name, row: dict[str, Any]) -> None:
+        """Note the ways back of one pin, and whether there are as many as are required."""
+        found = find_targets(self.session, self.world, self.sources, state, name, Suites(made={}), Sets())
+        ways = [target for target in found if target.verdict.allowed]
         row["ways_back"][name] = [target.pin.version for target in ways]
         row["together"] += [_together(target, state) for target in ways if target.together]
         if not state.earlier(name):
             row["first"].append(name)
-        if len(ways) < (require_way_back or 1):
-            spared = except_first and name in row["first"]
-            problems.append(_no_way(state, name, ways, spared=spared, required=require_way_back))
-            codes += [FINDINGS] if require_way_back and not spared else []
-    return row, codes
+        if len(ways) < (self.require_way_back or 1):
+            spared = self.except_first and name in row["first"]
+            self.problems.append(_no_way(state, name, ways, spared=spared, required=self.require_way_back))
+            self.codes += [FINDINGS] if self.require_way_back and not spared else []
 
 
 def _exceptions(
@@ -130,11 +134,6 @@ def _exceptions(
     told = {(finding.subject, finding.waiver) for finding in (live.warnings if live else ())}
     untold = [item for item in overridden if (item.ref, item.waiver) not in told]
     return [*waiver_problems(state, waivers, live=True), *override_problems(state, untold)]
-
-
-def _ways_back(session: Session, world: World, sources: Sources, state: ChannelState, name: Name) -> list[Target]:
-    found = find_targets(session, world, sources, state, name, Suites(made={}), Sets())
-    return [target for target in found if target.verdict.allowed]
 
 
 def _together(target: Target, state: ChannelState) -> dict[str, Any]:

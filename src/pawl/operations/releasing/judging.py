@@ -32,8 +32,9 @@ from pawl.operations.session import Session
 from pawl.operations.situations import situation_for
 from pawl.operations.sources import Sources
 from pawl.operations.world import World
-from pawl.policy.evaluator import Situation, SuiteEvidence, affected, evaluate
+from pawl.policy.evaluator import evaluate
 from pawl.policy.freshness import longest_age
+from pawl.policy.situation import Situation, SuiteEvidence, affected
 from pawl.policy.verdict import EVIDENCE, Action, Verdict
 from pawl.problems import Problem
 from pawl.procedures.procedure import Procedure

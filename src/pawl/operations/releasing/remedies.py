@@ -20,8 +20,8 @@ from pawl.operations.situations import situation_for
 from pawl.operations.sources import Sources
 from pawl.operations.world import World
 from pawl.policy.differences import OBJECTIONS, Objection, objections
-from pawl.policy.evaluator import affected, evaluate
-from pawl.policy.situation import Situation
+from pawl.policy.evaluator import evaluate
+from pawl.policy.situation import Situation, affected
 from pawl.policy.verdict import EVIDENCE, Action, Finding, Verdict
 from pawl.registry.channels import ChannelState, Pin
 from pawl.registry.closure import closure_of

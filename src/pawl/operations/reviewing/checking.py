@@ -55,12 +55,25 @@ def check(session: Session, base: str | None = None, *, everything: bool = False
     if any(problem.severity == "error" for problem in broken):
         return _damaged(session, sources, broken)
     scope = since(revision, paths, sources, everything=everything) if revision else whole(sources)
+    return _checked(session, sources, world, ground, scope, paths, broken)
+
+
+def _checked(
+    session: Session,
+    sources: Sources,
+    world: World,
+    ground: Ground,
+    scope: Scope,
+    paths: frozenset[str],
+    remarks: Sequence[Problem],
+) -> Report:
+    """Return the report on a work tree whose records can be believed; ``remarks`` are what was said of those."""
     every = tuple(sources.procedures.values())
     selection = select(every, ground)
     runs = [run for run in work_tree_runs(sources) if run.suite.about in scope.tested]
     ran = run_all(session, sources, world.catalog, runs)
     linted = lint(session.workspace, sources, scope.linted, scope.tested, runs)
-    wrong = [*selection.problems, *_own_registry(every, session, world, selection, revision)]
+    wrong = [*selection.problems, *_own_registry(every, session, world, selection, scope.revision)]
     numbers = {problem.path: problem for problem in wrong if problem.path and problem.severity == "error"}
     found = prospects(session, world, sources, _moving(scope), ran, numbers)
     if alarms := canary_problems(found):
@@ -76,12 +89,13 @@ def check(session: Session, base: str | None = None, *, everything: bool = False
         *leftover_problems(session, scope, sources, world, paths),
         *policy_problems(sources, world),
         *prospect_problems(found, sources),
-        *broken,
+        *remarks,
     ]
+    revision = scope.revision
     data = {
         **_counts(session, sources),
         "base": {"ref": revision.ref, "commit": revision.commit} if revision else None,
-        "scope": "changed" if revision and not everything else "all",
+        "scope": scope.kind,
         "tested": sorted({item.run.procedure.name for item in ran}),
         "new_versions": [str(sources.procedures[name].value.ref) for name in selection.new],
         "changes": without_secrets(change_rows(world, scope, sources, selection.new, ground), linted.problems),

@@ -18,7 +18,8 @@ from pawl.operations.session import Session
 from pawl.operations.situations import situation_for
 from pawl.operations.sources import Sources
 from pawl.operations.world import World
-from pawl.policy.evaluator import SuiteEvidence, evaluate
+from pawl.policy.evaluator import evaluate
+from pawl.policy.situation import SuiteEvidence
 from pawl.policy.verdict import FINDINGS, REFUSED, Finding, Verdict, hardest
 from pawl.problems import Problem
 from pawl.procedures.procedure import Procedure

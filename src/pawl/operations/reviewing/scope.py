@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from pawl.errors import InvalidError
 from pawl.ids import Name
@@ -35,6 +36,7 @@ class Scope:
     """
 
     revision: Revision | None
+    kind: Literal["all", "changed"]
     changed: Mapping[Name, Change]
     linted: frozenset[Name]
     tested: frozenset[Name]
@@ -49,7 +51,7 @@ class Scope:
 def whole(sources: Sources) -> Scope:
     """Return the scope of a check that compares with nothing."""
     every = frozenset(sources.procedures)
-    return Scope(revision=None, changed={}, linted=every, tested=every)
+    return Scope(revision=None, kind="all", changed={}, linted=every, tested=every)
 
 
 def since(revision: Revision, paths: frozenset[str], sources: Sources, *, everything: bool) -> Scope:
@@ -57,12 +59,13 @@ def since(revision: Revision, paths: frozenset[str], sources: Sources, *, everyt
     changed = dict(_changes(revision, sources))
     every = frozenset(sources.procedures)
     if everything:
-        return Scope(revision=revision, changed=changed, linted=every, tested=every)
+        return Scope(revision=revision, kind="all", changed=changed, linted=every, tested=every)
     gone = frozenset(_by_suites_gone(revision, paths, sources))
     touched = {*changed, *_by_suites(paths, sources), *_by_code(paths, sources), *gone}
     linted = every if SETTINGS in paths else every & changed.keys()
     return Scope(
         revision=revision,
+        kind="changed",
         changed=changed,
         linted=linted,
         tested=with_dependents(touched, sources),
