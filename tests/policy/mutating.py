@@ -35,22 +35,22 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "evaluator": ("test_evaluator", "test_canaries", "test_borders"),
     "situation": ("test_evaluator", "test_situations", "test_borders"),
     "verdict": ("test_verdict", "test_borders"),
-    "checks_channel": ("test_evaluator", "test_checks"),
-    "checks_evidence": ("test_evaluator", "test_checks", "test_situations"),
-    "checks_freezes": ("test_checks", "test_situations"),
-    "checks_rules": ("test_situations", "test_explain", "test_checks", "test_evaluator", "test_borders"),
-    "kind_approvals": ("test_kinds", "test_borders"),
-    "kind_bump": ("test_kinds", "test_borders"),
-    "kind_evidence": ("test_kinds", "test_borders"),
-    "kind_freeze": ("test_kind_freeze", "test_situations"),
-    "kind_require": ("test_rules", "test_explain", "test_situations"),
-    "kind_soak": ("test_kinds",),
-    "kind_withdrawn": ("test_kinds",),
+    "checks.channel": ("test_evaluator", "test_checks"),
+    "checks.evidence": ("test_evaluator", "test_checks", "test_situations"),
+    "checks.freezes": ("test_checks", "test_situations"),
+    "checks.rules": ("test_situations", "test_explain", "test_checks", "test_evaluator", "test_borders"),
+    "kinds.approvals": ("test_kinds", "test_borders"),
+    "kinds.bump": ("test_kinds", "test_borders"),
+    "kinds.evidence": ("test_kinds", "test_borders"),
+    "kinds.freeze": ("test_kind_freeze", "test_situations"),
+    "kinds.require": ("test_rules", "test_explain", "test_situations"),
+    "kinds.soak": ("test_kinds",),
+    "kinds.withdrawn": ("test_kinds",),
     "waiving": ("test_waiving", "test_situations", "test_borders"),
     "leaving": ("test_leaving",),
     "gathering": ("test_facts", "test_situations"),
     "facts": ("test_facts", "test_kinds"),
-    "fit": ("test_fit", "test_borders"),
+    "checks.fit": ("test_fit", "test_borders"),
     "canaries": ("test_canaries", "test_borders"),
     "freshness": ("test_freshness", "test_borders"),
 }
@@ -97,9 +97,14 @@ class Mutant:
 
 
 @cache
+def path_of(module: str) -> Path:
+    """Return the file of a module of policy/."""
+    return POLICY.joinpath(*module.split(".")).with_suffix(".py")
+
+
 def source_of(module: str) -> str:
     """Return a module of policy/ as it is."""
-    return (POLICY / f"{module}.py").read_text(encoding="utf-8")
+    return path_of(module).read_text(encoding="utf-8")
 
 
 # Where and how
@@ -120,7 +125,7 @@ def mutants(module: str, *, only: str | None = None, sources: bool = False) -> I
                 continue
             _put(parent, field, index, ast.fix_missing_locations(ast.copy_location(changed, node)))
             try:
-                code = compile(tree, str(POLICY / f"{module}.py"), "exec")
+                code = compile(tree, str(path_of(module)), "exec")
                 source = ast.unparse(tree) if sources else ""
             finally:
                 _put(parent, field, index, node)

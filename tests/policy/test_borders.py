@@ -13,10 +13,10 @@ from pawl.changes import fitting
 from pawl.ids import Channel, Name
 from pawl.policy import canaries
 from pawl.policy.canaries import BUILT_IN, WELL, canary_findings
+from pawl.policy.checks.fit import MAX_TOLD, fit_findings
 from pawl.policy.evaluator import evaluate
-from pawl.policy.fit import MAX_TOLD, fit_findings
 from pawl.policy.freshness import longest_age
-from pawl.policy.kinds import RULE_KINDS
+from pawl.policy.kinds.known import RULE_KINDS
 from pawl.policy.rules import WaiverTerms
 from pawl.policy.situation import Situation
 from pawl.policy.sources import read_policy

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from pawl.policy import checks_rules, evaluator, kinds, rules
+from pawl.policy import evaluator, rules
 from pawl.policy.canaries import BUILT_IN, GATED, WELL, Canary
+from pawl.policy.checks import rules as checks_rules
 from pawl.policy.context import RuleContext, Said
 from pawl.policy.evaluator import evaluate
+from pawl.policy.kinds import known as kinds
 from pawl.policy.rules import Rule, RuleResult, RuleTest
 from pawl.policy.situation import Situation
 from pawl.policy.verdict import INTEGRITY, Action, Finding, Verdict

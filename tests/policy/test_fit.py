@@ -8,7 +8,7 @@ import pytest
 
 from changes.make import end, tool, workflow
 from pawl.ids import Channel, Name
-from pawl.policy.fit import MAX_TOLD, fit_findings
+from pawl.policy.checks.fit import MAX_TOLD, fit_findings
 from pawl.policy.verdict import Action, Finding
 from pawl.registry.channels import ChannelState, Pin
 from registry.make import Line, pin

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from pawl.policy.context import RuleContext, RuleOutcome
 from pawl.policy.facts import Facts
-from pawl.policy.kind_freeze import FreezeBody, next_windows, read_freeze, window_at, windows
-from pawl.policy.kinds import RULE_KINDS
+from pawl.policy.kinds.freeze import FreezeBody, next_windows, read_freeze, window_at, windows
+from pawl.policy.kinds.known import RULE_KINDS
 from pawl.registry.channels_grants import Identity
 from policy.make import context, procedure
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pawl.errors import Faulty
 from pawl.policy.context import RuleOutcome
 from pawl.policy.facts import NOTHING, ApprovalFact, Facts, ResultFact, Stay, WithdrawnFact
-from pawl.policy.kind_bump import step
-from pawl.policy.kinds import RULE_KINDS
+from pawl.policy.kinds.bump import step
+from pawl.policy.kinds.known import RULE_KINDS
 from pawl.policy.rules import evaluate_rule
 from pawl.policy.sources import policy_document, read_policy, rules_from
 from pawl.problems import Place

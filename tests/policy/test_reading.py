@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pawl.errors import Faulty
-from pawl.policy.kinds import RULE_KINDS
+from pawl.policy.kinds.known import RULE_KINDS
 from pawl.policy.models import json_schema
 from pawl.policy.rules import Applies
 from pawl.policy.sources import read_policy

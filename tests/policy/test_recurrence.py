@@ -10,7 +10,7 @@ from dateutil import rrule
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pawl.policy.recurrence import comes_up, occurrences, parse_recurrence
+from pawl.policy.kinds.recurrence import comes_up, occurrences, parse_recurrence
 
 REFUSED = [
     ("", "no part of a recurrence"),

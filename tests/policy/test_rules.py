@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pawl.policy.context import RuleOutcome
-from pawl.policy.kinds import RULE_KINDS
+from pawl.policy.kinds.known import RULE_KINDS
 from pawl.policy.rules import Applies, Rule, check_rules, evaluate_rule, matches
 from policy.make import NOW, context, procedure, rule
 

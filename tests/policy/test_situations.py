@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pawl.policy.evaluator import evaluate
-from pawl.policy.kinds import RULE_KINDS
+from pawl.policy.kinds.known import RULE_KINDS
 from pawl.policy.situation import Situation
 from pawl.policy.verdict import Verdict
 from policy.grants import OTHER

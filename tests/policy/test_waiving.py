@@ -81,7 +81,12 @@ def test_a_review_is_missed_when_its_time_has_come(fields: dict[str, Any], conse
         assert review_missed(waivers(line)[0], terms, people=PEOPLE, now=NOW) == missed
 
 
-UNBROKEN: list[dict[str, Any]] = [{"kind": "agent"}, {"by": Actor(name="Carl")}, {"until": "2026-03-01T11:45:00Z"}]
+UNBROKEN: list[dict[str, Any]] = [
+    {"kind": "agent"},
+    {"by": Actor(name="Carl")},
+    {"until": "2026-03-01T11:45:00Z"},
+    {"until": "2026-03-01T12:00:00Z"},
+]
 
 
 @pytest.mark.parametrize("fields", UNBROKEN)

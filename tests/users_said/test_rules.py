@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from pawl.policy import kinds, rules
+from pawl.policy import rules
+from pawl.policy.kinds import known as kinds
 from support import FIRST, SECOND, Shop, in_process, story
 
 TEXT = "registry/policies/refunds.yaml"

@@ -9,7 +9,7 @@ each gate, known-bad canaries are asked as well.
 from __future__ import annotations
 
 from pawl.policy.canaries import canary_findings
-from pawl.policy.checks_channel import (
+from pawl.policy.checks.channel import (
     fit_checks,
     halt_findings,
     order_findings,
@@ -18,9 +18,9 @@ from pawl.policy.checks_channel import (
     requirement_findings,
     withdrawal_findings,
 )
-from pawl.policy.checks_evidence import evidence_findings, kept_tests_findings
-from pawl.policy.checks_freezes import freeze_findings
-from pawl.policy.checks_rules import rule_findings
+from pawl.policy.checks.evidence import evidence_findings, kept_tests_findings
+from pawl.policy.checks.freezes import freeze_findings
+from pawl.policy.checks.rules import rule_findings
 from pawl.policy.situation import Situation, affected
 from pawl.policy.verdict import Finding, Verdict
 from pawl.registry.closure import closure_of

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from pawl.policy.kind_evidence import read_evidence
+from pawl.policy.kinds.evidence import read_evidence
 from pawl.policy.rules import Rule, matches
 
 

@@ -1,7 +1,7 @@
 """The document of a policy source, as people write it: strict, frozen, without unknown fields.
 
 Also the source of ``pawl schema policy``. What a rule demands (``require``) is no field here: the kinds of rules bring
-their own (:data:`pawl.policy.kinds.RULE_KINDS`). What goes beyond one field is checked in ``rule_checks.py``.
+their own (:data:`pawl.policy.kinds.known.RULE_KINDS`). What goes beyond one field is checked in ``rule_checks.py``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pawl.policy.context import RuleClass
 from pawl.policy.given import AUTHOR, OF
-from pawl.policy.kinds import RULE_KINDS
+from pawl.policy.kinds.known import RULE_KINDS
 from pawl.policy.rules import DEFAULT_TERMS, Expectation, Level, RuleAction
 from pawl.policy.skeletons import KNOWN_KINDS
 from pawl.problems import Fault

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from pawl.errors import Faulty
 from pawl.policy.durations import parse_duration
 from pawl.policy.given import OF
-from pawl.policy.kinds import RULE_KINDS
+from pawl.policy.kinds.known import RULE_KINDS
 from pawl.policy.models import (
     AppliesDocument,
     GivenDocument,

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pawl.ids import parse_channel
 from pawl.policy.durations import parse_duration
 from pawl.policy.globs import glob_fault
-from pawl.policy.kinds import RULE_KINDS
+from pawl.policy.kinds.known import RULE_KINDS
 from pawl.policy.rules import ACTIONS, PolicySource, Rule
 from pawl.policy.skeletons import KNOWN_KINDS
 from pawl.problems import Fault

@@ -5,7 +5,7 @@
 - From the very moment of ``effective_on`` on the rule holds; before it, it does not apply.
 - Passed means that the rule was asked and said yes. An expression that cannot be evaluated is errored, which is a no.
 - What a rule demands is its *kind*: one key of the rule (``require``, ``approvals``), with one entry in
-  :data:`pawl.policy.kinds.RULE_KINDS`.
+  :data:`pawl.policy.kinds.known.RULE_KINDS`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any, Literal, TypeAlias, get_args
 
 from pawl.policy.context import RuleClass, RuleContext, RuleOutcome
-from pawl.policy.kinds import RULE_KINDS
+from pawl.policy.kinds.known import RULE_KINDS
 from pawl.problems import Fault
 from pawl.procedures.globs import glob_matches
 

@@ -13,12 +13,12 @@ from types import MappingProxyType
 from typing import Any
 
 from pawl.policy.durations import duration_words, parse_duration
-from pawl.policy.kind_approvals import read_approvals
-from pawl.policy.kind_bump import STEPS, read_bump
-from pawl.policy.kind_evidence import read_evidence
-from pawl.policy.kind_freeze import read_freeze
-from pawl.policy.kind_soak import read_soak
-from pawl.policy.kind_withdrawn import read_withdrawn
+from pawl.policy.kinds.approvals import read_approvals
+from pawl.policy.kinds.bump import STEPS, read_bump
+from pawl.policy.kinds.evidence import read_evidence
+from pawl.policy.kinds.freeze import read_freeze
+from pawl.policy.kinds.soak import read_soak
+from pawl.policy.kinds.withdrawn import read_withdrawn
 from pawl.policy.rules import DEFAULT_TERMS, Applies, Rule, moment_text
 
 _PARTS = ("kinds", "names", "channels", "actions")

@@ -21,7 +21,7 @@ from typing import Any, NoReturn, TypeVar, get_args
 from pawl.canonical import record_bytes
 from pawl.errors import Faulty, IntegrityError
 from pawl.policy.context import RULE_CLASSES
-from pawl.policy.kinds import RULE_KINDS
+from pawl.policy.kinds.known import RULE_KINDS
 from pawl.policy.rule_checks import duplicate_faults, head_faults, parse_moment, rule_faults
 from pawl.policy.rules import (
     LEVELS,

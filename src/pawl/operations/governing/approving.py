@@ -21,7 +21,7 @@ from pawl.operations.governing.recording import Drafted, Scene, draft, end_in_ti
 from pawl.operations.session import Report, Session
 from pawl.operations.situations import situation_for
 from pawl.policy.durations import duration_words
-from pawl.policy.kinds import RULE_KINDS
+from pawl.policy.kinds.known import RULE_KINDS
 from pawl.policy.situation import affected
 from pawl.policy.verdict import APPROVAL
 from pawl.problems import Problem, Severity

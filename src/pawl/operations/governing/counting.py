@@ -15,7 +15,7 @@ from pawl.policy.context import RuleContext
 from pawl.policy.context import Said as Answer
 from pawl.policy.facts import ApprovalFact
 from pawl.policy.gathering import facts_of
-from pawl.policy.kinds import RULE_KINDS
+from pawl.policy.kinds.known import RULE_KINDS
 from pawl.policy.leaving import Leaving
 from pawl.policy.rules import Rule, matches
 from pawl.policy.situation import Situation

@@ -12,7 +12,7 @@ from pawl.operations.releasing.judging import read_affected
 from pawl.operations.session import Session
 from pawl.operations.situations import people_of, situation_for
 from pawl.operations.world import World
-from pawl.policy.checks_rules import rule_findings
+from pawl.policy.checks.rules import rule_findings
 from pawl.policy.rules import DEFAULT_TERMS, WaiverTerms
 from pawl.policy.waiving import FEWER_TESTS, terms_of, why_not
 from pawl.registry.channels import ChannelState, Pin

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from pawl.canonical import timestamp
 from pawl.ids import Name, Ref
-from pawl.policy.fit import fit_findings
+from pawl.policy.checks.fit import fit_findings
 from pawl.policy.situation import MOVING, Situation
 from pawl.policy.verdict import REFUSED, WITHHELD, Finding, Status
 from pawl.registry.closure import Closure

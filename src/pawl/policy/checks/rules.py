@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pawl.ids import Digest, Name, Ref
 from pawl.policy.context import RuleContext, RuleKind, RuleOutcome
 from pawl.policy.gathering import facts_of
-from pawl.policy.kinds import RULE_KINDS
+from pawl.policy.kinds.known import RULE_KINDS
 from pawl.policy.leaving import Leaving
 from pawl.policy.rules import Rule, evaluate_rule
 from pawl.policy.situation import Situation

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from pawl.policy.context import RuleKind
-from pawl.policy.kind_approvals import KIND as APPROVALS
-from pawl.policy.kind_bump import KIND as BUMP
-from pawl.policy.kind_evidence import KIND as EVIDENCE
-from pawl.policy.kind_freeze import KIND as FREEZE
-from pawl.policy.kind_require import KIND as REQUIRE
-from pawl.policy.kind_soak import KIND as SOAK
-from pawl.policy.kind_withdrawn import KIND as WITHDRAWN
+from pawl.policy.kinds.approvals import KIND as APPROVALS
+from pawl.policy.kinds.bump import KIND as BUMP
+from pawl.policy.kinds.evidence import KIND as EVIDENCE
+from pawl.policy.kinds.freeze import KIND as FREEZE
+from pawl.policy.kinds.require import KIND as REQUIRE
+from pawl.policy.kinds.soak import KIND as SOAK
+from pawl.policy.kinds.withdrawn import KIND as WITHDRAWN
 
 RULE_KINDS: Mapping[str, RuleKind] = MappingProxyType(
     {

@@ -26,7 +26,7 @@ from pawl.policy.context import RuleContext, RuleKind, Said
 from pawl.policy.durations import Duration
 from pawl.policy.facts import Facts
 from pawl.policy.globs import glob_fault
-from pawl.policy.recurrence import Recurrence, comes_up, occurrences, parse_recurrence
+from pawl.policy.kinds.recurrence import Recurrence, comes_up, occurrences, parse_recurrence
 from pawl.policy.verdict import WITHHELD
 from pawl.problems import Fault
 from pawl.procedures.globs import glob_matches

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from pawl.ids import Name, Ref
 from pawl.policy.facts import Facts
-from pawl.policy.kind_freeze import spared
+from pawl.policy.kinds.freeze import spared
 from pawl.policy.leaving import Leaving
 from pawl.policy.situation import Situation
 from pawl.policy.verdict import WITHHELD, Finding
