@@ -12,6 +12,7 @@ from pawl.lint.schemas import find_in_schema
 from pawl.lint.secrets import secret_faults
 from pawl.lint.settings import LintSettings
 from pawl.lint.tools import exported_name, find_count, find_in_tool, undescribed
+from pawl.lint.workflows import workflow_faults
 from pawl.problems import Fault
 from pawl.procedures.procedure import Procedure
 from pawl.procedures.read import warnings
@@ -36,6 +37,8 @@ def lint_procedure(
     elif procedure.kind == "prompt":
         found += prompt_faults(procedure, counters)
         found += _answer(procedure, settings)
+    elif procedure.kind == "workflow":
+        found += workflow_faults(procedure)
     found += secret_faults(procedure.document)
     return tuple(dict.fromkeys(found))
 

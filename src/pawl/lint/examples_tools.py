@@ -110,6 +110,22 @@ spec:
 spec:
   steps:
     - {id: done, end: {outcome: done}}
+=== workflow-input-unused workflow
+Callers give an input that changes nothing, and believe that it does. Use it, or take it out.
+---
+requires: {orders/check: ">=1,<2"}
+spec:
+  inputs: {type: object, properties: {id: {type: string}, note: {type: string}}, required: [id]}
+  steps:
+    - {id: check, tool: orders/check, with: {id: "${{ inputs.id }}"}, then: done}
+    - {id: done, end: {outcome: done}}
+---
+requires: {orders/check: ">=1,<2"}
+spec:
+  inputs: {type: object, properties: {id: {type: string}}, required: [id]}
+  steps:
+    - {id: check, tool: orders/check, with: {id: "${{ inputs.id }}"}, then: done}
+    - {id: done, end: {outcome: done}}
 === workflow-unguarded workflow
 A walk stops where it reads an input that was not given. Ask with has(), give a default, or require it.
 ---

@@ -113,6 +113,7 @@ prompt-trailing-blank | lines that end in blanks (warning)
 summary-missing, owner-missing | not given (warning)
 requires-unused | required and used by no step (warning)
 workflow-unreachable | a step that no walk comes to (warning)
+workflow-input-unused | an input that no expression of the workflow uses (warning)
 workflow-unguarded | an optional input, or the result of a step that a walk can go around, is read and never asked for
   with `has()` (warning)
 # Settings and policy (exit 1 unless said otherwise)

@@ -197,6 +197,11 @@ def _targets(steps: Sequence[Mapping[str, Any]]) -> Iterator[Fault]:
                 yield Fault(code="workflow-target", message=message, at=("steps", index, *at), hint=hint)
 
 
+def expressions_of(spec: Mapping[str, Any]) -> Iterator[Use]:
+    """Yield every expression of a workflow that was found valid, with its place."""
+    return (found for found in _expressions(spec["steps"]) if isinstance(found, Use))
+
+
 def _expressions(steps: Sequence[Mapping[str, Any]]) -> Iterator[Fault | Use]:
     """Yield every expression that compiles, and what is wrong with those that do not; takes steps with faults."""
     for index, step in enumerate(steps):
