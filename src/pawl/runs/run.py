@@ -24,7 +24,7 @@ from pawl.problems import Problem, pointer
 from pawl.procedures.procedure import Procedure
 from pawl.registry.snapshot import Entry
 from pawl.runs.ledger import Checkpoint, Ledger, RunStart, Use
-from pawl.runs.views import View, open_snapshot, procedure_of, raise_withheld
+from pawl.runs.snapshot_view import View, open_snapshot, procedure_of, raise_withheld
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

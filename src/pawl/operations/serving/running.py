@@ -11,7 +11,8 @@ from pawl.problems import Problem
 from pawl.registry.snapshot import Entry
 from pawl.runs.ledger import Checkpoint, Ledger, RunRow
 from pawl.runs.run import new_run_id, run_start, use_of
-from pawl.runs.views import not_pinned, open_channel, raise_withheld
+from pawl.runs.snapshot_view import not_pinned, raise_withheld
+from pawl.runs.views import open_channel
 
 
 def run_begin(session: Session, channel: Channel, agent: str, session_name: str | None) -> Report:

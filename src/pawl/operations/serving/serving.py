@@ -16,7 +16,8 @@ from pawl.policy.verdict import INTEGRITY
 from pawl.problems import Fault, Problem, pointer
 from pawl.procedures.procedure import Procedure
 from pawl.registry.snapshot import Entry, read_snapshot
-from pawl.runs.views import WorkspaceView, open_channel, procedure_of, raise_withheld, take_snapshot
+from pawl.runs.snapshot_view import procedure_of, raise_withheld
+from pawl.runs.views import WorkspaceView, open_channel, take_snapshot
 from pawl.workspace import check_output
 
 
