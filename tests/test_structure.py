@@ -21,6 +21,7 @@ EDGES = {
     "conformance.run",
     "conformance.runners",
     "releases.applying",
+    "releases.committing",
 }
 """Modules of deciding rooms that touch the outside, each named."""
 RANKS: tuple[tuple[str, ...], ...] = (
@@ -35,7 +36,7 @@ RANKS: tuple[tuple[str, ...], ...] = (
     ("policy",),
     ("releases",),
     ("workspace",),
-    ("releases.applying", "runs"),
+    ("releases.applying", "releases.committing", "runs"),
     ("operations",),
     ("demo",),
     ("cli",),

@@ -8,25 +8,24 @@ commits. Everything happens under one lock, and only if the journals still stand
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from dataclasses import replace as replace_fields
 from pathlib import Path
 from typing import assert_never
 
 from pawl.canonical import record_bytes
 from pawl.errors import ConflictError, PawlError, UsageError
-from pawl.ids import REGISTRY_JOURNAL, Channel, parse_ref
+from pawl.ids import REGISTRY_JOURNAL
 from pawl.io import git
 from pawl.io.files import Lock, create, read_bounded, replace, sweep
 from pawl.problems import Problem
 from pawl.registry.channels import projection
-from pawl.registry.journal import EMPTY, MAX_RECORD_BYTES, Record
+from pawl.registry.journal import EMPTY, MAX_RECORD_BYTES
+from pawl.releases.committing import commit_records
 from pawl.releases.plans import AppendRecord, FreezeVersion, Plan, Step, StoreEvidence, WriteProjection
 from pawl.workspace import Workspace
 
 LOCK_SECONDS = 20.0
-COMMIT_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +61,9 @@ def apply(workspace: Workspace, plan: Plan, *, commit: bool, branch: str | None 
         files, problems = _carry_through(workspace, plan)
         if not (repository and commit):
             return Applied(files=tuple(workspace.relative(path) for path in files), commit=None, problems=problems)
-        applied = _commit(workspace, repository, files, plan)
-        return replace_fields(applied, problems=(*problems, *applied.problems))
+        written = tuple(workspace.relative(path) for path in files)
+        committed = commit_records(workspace, repository, files, plan)
+        return Applied(files=written, commit=committed.commit, problems=(*problems, *committed.problems))
 
 
 def _carry_through(workspace: Workspace, plan: Plan) -> tuple[tuple[Path, ...], tuple[Problem, ...]]:
@@ -169,66 +169,3 @@ def _carry_out(workspace: Workspace, step: Step) -> None:
             replace(path, record_bytes(projection(step.state)))
         case _:
             assert_never(step)
-
-
-def _commit(workspace: Workspace, repository: git.Repository, files: Sequence[Path], plan: Plan) -> Applied:
-    written = tuple(workspace.relative(path) for path in files)
-    record = plan.record
-    try:
-        before = tuple(_left_over(workspace, repository, record)) if record else ()
-        commit = _commit_with_patience(repository, (*before, *files), plan.message)
-    except PawlError as error:
-        message = f"the change is recorded, and Git could not commit it: {error.message}"
-        hint = "the next writing command commits it; or commit the listed files yourself"
-        problem = Problem(code="not-committed", severity="warning", message=message, hint=hint)
-        return Applied(files=written, commit=None, problems=(problem,))
-    return Applied(files=written, commit=commit, problems=_detached(repository, commit))
-
-
-def _detached(repository: git.Repository, commit: str) -> tuple[Problem, ...]:
-    """Warn where no branch holds the commit: the next checkout of another one leaves it behind."""
-    if repository.branch() is not None:
-        return ()
-    message = f"HEAD is detached: no branch holds the commit {commit[:12]}, which is lost once another is checked out"
-    hint = "git switch -c NAME keeps it"
-    return (Problem(code="detached-head", severity="warning", message=message, hint=hint),)
-
-
-def _commit_with_patience(repository: git.Repository, paths: Sequence[Path], message: str) -> str:
-    """Somebody else's commit may move the branch meanwhile; the journals are under our lock, so ours still fits."""
-    for turn in range(COMMIT_TRIES):
-        try:
-            return repository.commit(paths, message)
-        except ConflictError:
-            if turn == COMMIT_TRIES - 1:
-                raise
-    raise AssertionError("unreachable: the loop returns or raises")
-
-
-def _left_over(workspace: Workspace, repository: git.Repository, record: Record) -> Iterator[Path]:
-    """Yield the files of complete records that an earlier command left uncommitted, in every journal."""
-    for journal in (REGISTRY_JOURNAL, *workspace.channels()):
-        newest = workspace.newest(journal)
-        serial = newest.serial if newest else 0
-        if journal == record.journal:
-            serial = record.serial - 1
-        if serial and repository.uncommitted([workspace.record_file(journal, serial)]):
-            yield from _uncommitted(workspace, repository, journal, serial)
-
-
-def _uncommitted(workspace: Workspace, repository: git.Repository, journal: str, last: int) -> Iterator[Path]:
-    records = workspace.journal(journal)[:last]
-    wanted = [workspace.record_file(journal, item.serial) for item in records]
-    for item in records:
-        wanted += files_of(workspace, item)
-    if journal != REGISTRY_JOURNAL:
-        wanted.append(workspace.projection_file(Channel(journal)))
-    yield from repository.uncommitted([path for path in wanted if path.exists()])
-
-
-def files_of(workspace: Workspace, record: Record) -> Iterator[Path]:
-    """Yield the files that a record speaks of: frozen versions and evidence."""
-    for row in record.body.get("published", ()):
-        yield workspace.frozen_file(parse_ref(f"{row['name']}@{row['version']}"))
-    for row in record.body.get("evidence", ()):
-        yield workspace.evidence / row["file"]
