@@ -187,8 +187,9 @@ def _refuse_outside(root: Path, path: Path) -> None:
         return
     try:
         real = path.resolve()
-        within = real.is_relative_to(root.resolve())
-    except (OSError, RuntimeError, ValueError):  # a loop of links
+        # what is still a link after all were followed is a loop, which later Pythons give back as it is
+        within = real.is_relative_to(root.resolve()) and not any(part.is_symlink() for part in (real, *real.parents))
+    except (OSError, RuntimeError, ValueError):  # the same loop to earlier ones
         within = False
     if not within:
         raise InvalidError(f"{path} leads out of {root}", code="path-outside")
