@@ -14,14 +14,14 @@ Scalar: TypeAlias = str | int | float | bool | None
 
 MAX_INTEGER = 2**53 - 1
 
-_WORDS: dict[str, bool | None] = {
+WORDS: dict[str, bool | None] = {
     "": None,
     "~": None,
     **dict.fromkeys(("null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-_NUMBER_STARTS = frozenset("0123456789+-.")
+NUMBER_STARTS = frozenset("0123456789+-.")
 _NUMBER = re.compile(
     r"(?P<decimal>[-+]?[0-9]+)"
     r"|0o(?P<octal>[0-7]+)"
@@ -46,9 +46,9 @@ class ScalarError(ValueError):
 
 def resolve(text: str) -> Scalar:
     """Return what the plain scalar ``text`` means or raise ``ScalarError``."""
-    if text in _WORDS:
-        return _WORDS[text]
-    number = _NUMBER.fullmatch(text) if text[0] in _NUMBER_STARTS else None
+    if text in WORDS:
+        return WORDS[text]
+    number = _NUMBER.fullmatch(text) if text[0] in NUMBER_STARTS else None
     if number is None:
         return text
     form = number.lastgroup or ""

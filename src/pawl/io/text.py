@@ -14,6 +14,7 @@ MAX_FAULTS = 100
 
 _CONTROL = "\x00-\x08\x0b-\x1f\x7f"
 _FORBIDDEN_IN_YAML = re.compile(f"[{_CONTROL}\x80-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_HARMLESS = bytes(sorted({*range(0x20, 0x7F), *b"\t\n"}))
 _MARKER = re.compile(r"^(?:<{7}|={7}|>{7}|\|{7})(?=[ \n]|\Z)", re.MULTILINE)
 _BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
@@ -62,6 +63,8 @@ def decode(data: bytes, *, max_bytes: int) -> str:
 
 def refuse_characters(text: str) -> None:
     """Raise ``Unreadable`` for characters that YAML does not allow or that loaders read in different ways."""
+    if text.isascii() and not text.encode("ascii").translate(None, _HARMLESS):
+        return
     faults: list[LocatedFault] = []
     for match in _FORBIDDEN_IN_YAML.finditer(text):
         line, column = place_of(text, match.start())
