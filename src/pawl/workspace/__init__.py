@@ -1,0 +1,48 @@
+"""A workspace on disk: the only place that knows the folder names.
+
+Reads files and journals and hands out values; everything that was stored by pawl is checked against its digest before
+anybody sees it. Writing is done by ``releases.applying`` with the paths from here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pawl.errors import NotFoundError, UsageError
+from pawl.workspace.frozen import MAX_DOCUMENT_BYTES, FrozenVersions
+from pawl.workspace.journals import Journals
+from pawl.workspace.places import MARKER, MAX_SOURCE_BYTES
+from pawl.workspace.signatures import Signatures
+
+__all__ = ["MARKER", "MAX_DOCUMENT_BYTES", "MAX_SOURCE_BYTES", "Workspace", "check_output", "find_workspace"]
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace(Journals, FrozenVersions, Signatures):
+    """A folder with a registry/registry.yaml; all other names are derived from it."""
+
+
+def find_workspace(start: Path) -> Workspace:
+    """Return the workspace that holds ``start``, or raise ``NotFoundError``."""
+    here = start.resolve()
+    for folder in (here, *here.parents):
+        if (folder / MARKER).is_file():
+            return Workspace(folder)
+    raise NotFoundError(
+        f"no workspace here: neither {start} nor a folder above it has a {MARKER}",
+        code="no-workspace",
+        hint="make one with: pawl init",
+    )
+
+
+def check_output(path: Path) -> Path:
+    """Return a path that an answer may be written to; ``UsageError`` for one among a workspace's own files."""
+    try:
+        workspace = find_workspace(path.absolute().parent)
+    except NotFoundError:
+        return path
+    if workspace.holds(path):
+        message = f"{path} is among the workspace's own files, which no output replaces"
+        raise UsageError(message, code="output-inside", hint="write it somewhere else")
+    return path
