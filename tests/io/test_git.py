@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from pawl.errors import ConflictError, InvalidError, NotFoundError, PawlError
-from pawl.io import git as git_module
-from pawl.io import git_process, steps
+from pawl.io import git_index, git_objects, steps
 from pawl.io.files import read_bounded
 from pawl.io.git import Repository, find
 
@@ -22,7 +21,7 @@ GitCommand = Callable[..., str]
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git_module, "INDEX_LOCK_SECONDS", 0.1)
+    monkeypatch.setattr(git_index, "INDEX_LOCK_SECONDS", 0.1)
 
 
 def code_of(action: Callable[[], object], kind: type[PawlError]) -> str:
@@ -246,8 +245,9 @@ def test_what_a_calling_hook_sets_is_not_followed(
 
 def test_a_commit_from_inside_a_running_commit_is_a_conflict(repository: Repository, git: GitCommand) -> None:
     script = (
-        "import sys; from pathlib import Path; from pawl.errors import ConflictError; from pawl.io import git\n"
-        "git.INDEX_LOCK_SECONDS = 0.1\n"
+        "import sys; from pathlib import Path; from pawl.errors import ConflictError\n"
+        "from pawl.io import git, git_index\n"
+        "git_index.INDEX_LOCK_SECONDS = 0.1\n"
         "try:\n    git.find(Path('.')).commit([Path('other')], 'm')\n"
         "except ConflictError as error:\n    Path('said').write_text(error.problems[0].code)\n"
     )
@@ -472,7 +472,7 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_commit(
     first = paths(1000)
     names = steps_of(lambda: repository.commit(first, "m"))
     assert names == [
-        "git.read-tree", "git.update-tree", "git.write-tree", "git.commit-tree", "git.update-ref", "git.update-index",
+        "git.hash-object", "git.write-tree", "git.commit-tree", "git.update-ref", "git.update-index",
     ]  # fmt: skip
     for number in range(len(names)):
         old, changed = repository.head(), paths(number)
@@ -525,7 +525,7 @@ def test_a_reader_that_was_cut_off_starts_again(repository: Repository, monkeypa
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(git_process, "refuse_larger", interrupt)
+        patch.setattr(git_objects, "refuse_larger", interrupt)
         with pytest.raises(KeyboardInterrupt):
             repository.read_at(new, "a")
     assert repository.read_at(new, "first") == b"first\n"

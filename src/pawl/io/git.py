@@ -1,28 +1,24 @@
 """Git, as little of it as a release needs: who commits, what is committed, and a commit of exactly the named files.
 
-A commit is made of plumbing, in an order that a kill at any point leaves either the old commit or the new one: the tree
-is built in an index of its own, the commit is written, the branch moves if it still is where it was, and then the
-entries of those files in the real index follow. If that last step cannot be done, the branch moves back. If it was cut
-off, the next commit of the same files makes good for it. No lock of ours is held meanwhile, so none can be left behind.
+A commit is made in an order that a kill at any point leaves either the old commit or the new one: files, folders and
+the commit are written as objects, the branch moves if it still is where it was, and then the entries of those files in
+the real index follow. If that last step cannot be done, the branch moves back. If it was cut off, the next commit of
+the same files makes good for it. No lock of ours is held meanwhile, so none can be left behind.
 """
 
 from __future__ import annotations
 
 import os
-import tempfile
-import time
 import weakref
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from pawl.errors import ConflictError, InvalidError, NotFoundError
-from pawl.io.git_process import Objects, complaint, refuse_larger, run, start
-from pawl.io.steps import step
+from pawl.errors import InvalidError, NotFoundError
+from pawl.io.git_commit import commit
+from pawl.io.git_objects import Objects, refuse_larger
+from pawl.io.git_place import Place, locate
+from pawl.io.git_process import run
 
-INDEX_LOCK_SECONDS = 2.0
-"""How long another Git process may hold the index before we give up: editors look at the state all the time."""
-
-_UNFINISHED = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
 _MOST_ARGUMENTS = 500
 _NUL = b"\x00"
 REGULAR = frozenset({"100644", "100755"})
@@ -38,30 +34,17 @@ def find(folder: Path) -> Repository | None:
 
     Raises ``InvalidError`` if there is a repository that Git refuses to use, so that it is never taken for none.
     """
-    here = folder.resolve()
-    if not any((parent / ".git").exists() for parent in (here, *here.parents)):
-        return None
-    while not here.is_dir():
-        here = here.parent
-    done = run(here, "rev-parse", "--show-toplevel", "--absolute-git-dir", answers=(0, 128))
-    if done.returncode:
-        if b"not a git repository (or any" in done.stderr or b"must be run in a work tree" in done.stderr:
-            return None
-        raise InvalidError(f"Git refused: {complaint(done.stderr)}", code="git-failed")
-    lines = done.stdout.splitlines()
-    if len(lines) != 2:
-        raise InvalidError("the path of the repository has a line break in it", code="git-failed")
-    root, git_dir = (Path(os.fsdecode(line)) for line in lines)
-    return Repository(root, git_dir)
+    place = locate(folder)
+    return Repository(place) if place else None
 
 
 class Repository:
     """One work tree of a Git repository; paths are absolute or relative to ``root``."""
 
-    def __init__(self, root: Path, git_dir: Path) -> None:
-        self.root = root
-        self._git_dir = git_dir
-        self._objects: Objects | None = None
+    def __init__(self, place: Place) -> None:
+        self.root = place.root
+        self._place = place
+        self._kept: Objects | None = None
 
     def identity(self) -> tuple[str, str] | None:
         """Return name and address of Git's user, or None if Git was not told."""
@@ -93,22 +76,24 @@ class Repository:
         returned. Raises ``ConflictError`` if the branch moved, the index is held, or a merge is unfinished.
         """
         names = [self._committable(path) for path in paths]
-        self._refuse_unfinished()
-        self._wait_for_index()
-        ref = self._ref()
-        old, old_tree, signed = self._state()
-        tree = self._tree(names, old)
-        if tree == old_tree and old is not None:
-            self._follow(names)
-            return old
-        new = self._commit_tree(tree, old, message, signed=signed)
-        self._move(ref, new, old, message)
+        return commit(self._place, self._objects(), self._ref(), names, message)
+
+    def settled(self, path: Path) -> bool:
+        """Whether HEAD, the index and the work tree hold the same bytes of a file; False where that cannot be seen.
+
+        It is asked of a process that has read the index once: what others stage later is not seen.
+        """
+        name = os.fsencode(str(self._relative(path)))
+        if b"\n" in name:
+            return False
+        committed = self._objects().read(b"HEAD:" + name)
+        staged = self._objects().read(b":0:" + name)
+        if committed is None or staged is None or committed.id != staged.id:
+            return False
         try:
-            self._follow(names)
-        except ConflictError:
-            self._move_back(ref, new, old)
-            raise
-        return new
+            return (self.root / path).read_bytes() == committed.data
+        except OSError:
+            return False
 
     def uncommitted(self, paths: Sequence[Path]) -> tuple[Path, ...]:
         """Return the files at or below ``paths`` that differ from HEAD, ignored and deleted ones too, sorted."""
@@ -135,10 +120,7 @@ class Repository:
             done = run(self.root, "cat-file", "blob", expression, answers=(0, 1, 128))
             refuse_larger(len(done.stdout), expression, limit)
             return done.stdout if not done.returncode else None
-        if self._objects is None or self._objects.closed:
-            self._objects = Objects(self.root)
-            weakref.finalize(self, self._objects.close)
-        return self._objects.blob(expression, limit=limit)
+        return self._objects().blob(expression, limit=limit)
 
     def files_at(self, rev: str, folder: Path | str = "") -> tuple[str, ...]:
         """Return the regular files below ``folder`` as of ``rev``, relative to the root, sorted."""
@@ -189,12 +171,18 @@ class Repository:
 
     def close(self) -> None:
         """End the process that is kept for reading; reading again starts another."""
-        if self._objects is not None:
-            self._objects.close()
+        if self._kept is not None:
+            self._kept.close()
+
+    def _objects(self) -> Objects:
+        if self._kept is None or self._kept.closed:
+            self._kept = Objects(self.root)
+            weakref.finalize(self, self._kept.close)
+        return self._kept
 
     def _ref(self) -> str | None:
         try:
-            text = (self._git_dir / "HEAD").read_text(encoding="utf-8").strip()
+            text = (self._place.git_dir / "HEAD").read_text(encoding="utf-8").strip()
         except (OSError, ValueError):
             text = ""
         if text.startswith("ref: refs/heads/") and text != "ref: refs/heads/.invalid":
@@ -234,94 +222,3 @@ class Repository:
         if full.is_symlink() or full.is_dir() or (full.exists() and not full.is_file()):
             raise InvalidError(f"{name} is not a regular file", code="not-a-file")
         return os.fsencode(str(name))
-
-    def _refuse_unfinished(self) -> None:
-        for file, action in _UNFINISHED.items():
-            if (self._git_dir / file).exists():
-                message = f"a {action} is unfinished in this work tree, nothing is committed into it"
-                raise ConflictError(message, code="git-unfinished", hint=f"finish or abort the {action} first")
-
-    def _wait_for_index(self) -> None:
-        deadline = time.monotonic() + INDEX_LOCK_SECONDS
-        while (self._git_dir / "index.lock").exists():
-            if time.monotonic() >= deadline:
-                raise self._index_held()
-            time.sleep(0.05)
-
-    def _index_held(self) -> ConflictError:
-        message = f"another Git process holds the index of {self.root}; nothing was committed"
-        hint = f"wait for it to end; if none runs, remove {self._git_dir / 'index.lock'}"
-        return ConflictError(message, code="git-index-locked", hint=hint)
-
-    def _state(self) -> tuple[str | None, str | None, bool]:
-        """Return HEAD's commit and tree, and whether commits are to be signed."""
-        with start(self.root, "config", "--type=bool", "--get", "commit.gpgSign", answers=(0, 1)) as config:
-            asked = b"HEAD\nHEAD^{tree}\n"
-            named = run(self.root, "cat-file", "--batch-check=%(objectname)", stdin=asked).stdout
-            signed = config.result().stdout.strip() == b"true"
-        head, tree = named.decode("ascii").splitlines()
-        return (None, None, signed) if head.endswith(" missing") else (head, tree, signed)
-
-    def _tree(self, names: Sequence[bytes], old: str | None) -> str:
-        with tempfile.TemporaryDirectory(prefix="pawl-git-") as folder:
-            index = str(Path(folder) / "index")
-            if old is not None:
-                step("git.read-tree")
-                run(self.root, "-c", "core.splitIndex=false", "read-tree", old, GIT_INDEX_FILE=index)
-            step("git.update-tree")
-            run(
-                self.root, "-c", "core.splitIndex=false", *_UPDATE, stdin=_NUL.join([*names, b""]), GIT_INDEX_FILE=index
-            )
-            if old is None and not Path(index).exists():
-                raise NotFoundError("none of the files to commit exists", code="file-not-found")
-            step("git.write-tree")
-            return run(self.root, "write-tree", "--missing-ok", GIT_INDEX_FILE=index).stdout.decode("ascii").strip()
-
-    def _commit_tree(self, tree: str, old: str | None, message: str, *, signed: bool) -> str:
-        text = message.rstrip().encode("utf-8", "replace").replace(_NUL, b"") + b"\n"
-        options = [*(("-p", old) if old else ()), *(("-S",) if signed else ())]
-        step("git.commit-tree")
-        done = run(self.root, "commit-tree", tree, *options, "-F", "-", stdin=text, answers=(0, 1, 128))
-        if done.returncode:
-            raise self._uncommittable(done.stderr)
-        return done.stdout.decode("ascii").strip()
-
-    def _uncommittable(self, stderr: bytes) -> InvalidError:
-        said = complaint(stderr)
-        if b"ident" in stderr or b"tell me who you are" in stderr:
-            hint = 'run: git config user.name "..." and git config user.email ...'
-            return InvalidError("Git does not know who commits here", code="git-no-identity", hint=hint)
-        return InvalidError(f"Git could not write the commit: {said}", code="git-failed")
-
-    def _move(self, ref: str | None, new: str, old: str | None, message: str) -> None:
-        subject = message.strip().partition("\n")[0]
-        where = (ref,) if ref else ("--no-deref", "HEAD")
-        step("git.update-ref")
-        note = f"commit: {subject}".replace("\x00", "").encode("utf-8", "replace")
-        done = run(self.root, "update-ref", "-m", note, *where, new, old or "0" * len(new), answers=(0, 1, 128))
-        if done.returncode:
-            message = f"the branch moved meanwhile, nothing was committed: {complaint(done.stderr)}"
-            raise ConflictError(message, code="git-branch-moved", hint="run the command again on the new state")
-
-    def _move_back(self, ref: str | None, new: str, old: str | None) -> None:
-        where = (ref,) if ref else ("--no-deref", "HEAD")
-        step("git.move-back")
-        # if somebody has built on the commit already, it stays
-        if old is None:
-            run(self.root, "update-ref", "-d", *where, new, answers=(0, 1, 128))
-        else:
-            run(self.root, "update-ref", "-m", "commit: taken back", *where, old, new, answers=(0, 1, 128))
-
-    def _follow(self, names: Sequence[bytes]) -> None:
-        deadline = time.monotonic() + INDEX_LOCK_SECONDS
-        while True:
-            step("git.update-index")
-            done = run(self.root, *_UPDATE, stdin=_NUL.join([*names, b""]), answers=(0, 1, 128))
-            if not done.returncode:
-                return
-            if b"index.lock" not in done.stderr or time.monotonic() >= deadline:
-                raise self._index_held() from InvalidError(complaint(done.stderr))
-            time.sleep(0.05)
-
-
-_UPDATE = ("update-index", "--add", "--remove", "-z", "--stdin")

@@ -7,7 +7,6 @@ hooks run. Arguments are bytes or fixed text; text from users is never in the pl
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -65,6 +64,11 @@ def environment(inherited: Mapping[str, str], **more: str) -> dict[str, str]:
     return {**kept, "LC_ALL": "C", "LANGUAGE": "C", "GIT_OPTIONAL_LOCKS": "0", **more}
 
 
+def command(*arguments: str | bytes) -> list[str | bytes]:
+    """Return the command line for Git with the fixed options."""
+    return ["git", *_OPTIONS, *arguments]
+
+
 class Running:
     """A Git process that has been started; ``with`` ends it if nobody waited for its answer."""
 
@@ -96,7 +100,7 @@ def start(folder: Path, *arguments: str | bytes, answers: Sequence[int] = (0,), 
     """Start Git in ``folder``; ``answers`` are the exit codes that are foreseen, ``more`` joins its environment."""
     try:
         process = subprocess.Popen(
-            ["git", *_OPTIONS, *arguments],
+            command(*arguments),
             cwd=folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -124,71 +128,3 @@ def complaint(stderr: bytes) -> str:
         "; ".join(line.removeprefix("fatal:").removeprefix("error:").strip() for line in said)[:400]
         or "no reason given"
     )
-
-
-class Objects:
-    """One ``git cat-file --batch`` that is kept for many reads; not for several threads at once."""
-
-    def __init__(self, folder: Path) -> None:
-        try:
-            self._process = subprocess.Popen(
-                ["git", *_OPTIONS, "cat-file", "--batch"],
-                cwd=folder,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=environment(os.environ),
-            )
-        except OSError as error:
-            raise InvalidError(f"Git cannot be run: {error}", code="git-missing") from error
-
-    def blob(self, expression: bytes, *, limit: int | None) -> bytes | None:
-        """Return the bytes of the file that ``<commit>:<path>`` names, or None if it names no file.
-
-        Raises ``InvalidError`` if it has more than ``limit`` bytes.
-        """
-        try:
-            return self._answer(expression, limit)
-        except BaseException:
-            self.close()  # an answer that was not read to its end must not become the next one
-            raise
-
-    @property
-    def closed(self) -> bool:
-        """Whether the process has been ended."""
-        return self._process.stdin is None or self._process.stdin.closed
-
-    def close(self) -> None:
-        """End the process; harmless when it has ended."""
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
-        self._process.kill()
-        self._process.wait()
-
-    def _answer(self, expression: bytes, limit: int | None) -> bytes | None:
-        stdin, stdout = self._process.stdin, self._process.stdout
-        header = b""
-        if stdin is not None and stdout is not None:
-            with contextlib.suppress(OSError):
-                stdin.write(expression + b"\n")
-                stdin.flush()
-                header = stdout.readline()
-        if stdout is None or not header.endswith(b"\n"):
-            raise InvalidError("Git ended while it was read from", code="git-failed")
-        words = header.split()
-        if header.endswith((b" missing\n", b" ambiguous\n", b" submodule\n")) or len(words) != 3:
-            return None
-        size = int(words[2])
-        if words[1] == b"blob":
-            refuse_larger(size, expression, limit)
-        data = stdout.read(size)
-        stdout.read(1)
-        return data if words[1] == b"blob" else None
-
-
-def refuse_larger(size: int, expression: bytes, limit: int | None) -> None:
-    """Raise ``InvalidError`` if a file, named as ``<commit>:<path>``, has more than ``limit`` bytes."""
-    if limit is not None and size > limit:
-        shown = expression.partition(b":")[2].decode("utf-8", "replace")
-        raise InvalidError(f"{shown} is larger than {limit} bytes, which is the most that is read", code="too-large")

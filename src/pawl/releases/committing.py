@@ -70,7 +70,8 @@ def _left_over(workspace: Workspace, repository: git.Repository, record: Record)
         serial = newest.serial if newest else 0
         if journal == record.journal:
             serial = record.serial - 1
-        if serial and repository.uncommitted([workspace.record_file(journal, serial)]):
+        path = workspace.record_file(journal, serial)
+        if serial and not repository.settled(path) and repository.uncommitted([path]):
             yield from _uncommitted(workspace, repository, journal, serial)
 
 
