@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema_rs
 
 from benchmarks.harness import Benchmark, Contest, Setting
+from benchmarks.sides import calling
 from pawl.changes.compare import compare
 
 Document = Mapping[str, Any]
@@ -97,7 +98,13 @@ def _prepare(_: Setting) -> Iterator[Contest]:
                 json.dumps(document, sort_keys=True)
         return [level for level, _ in pairs]
 
-    yield Contest(name=f"classify {len(pairs)} changes", product=product, floor=floor, agree=list.__eq__, calls=3)
+    yield Contest(
+        name=f"classify {len(pairs)} changes",
+        product=calling(product),
+        floor=calling(floor),
+        agree=list.__eq__,
+        calls=3,
+    )
 
 
 CLASSIFY = Benchmark(

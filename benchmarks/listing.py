@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from benchmarks.cases import TEST
 from benchmarks.check import CHECK
 from benchmarks.classify import CLASSIFY
-from benchmarks.cli_start import CLI_START
+from benchmarks.cli_start import CLI_START, FIRST_PROMPT, MEMORY
 from benchmarks.growth import GROWTH
 from benchmarks.harness import Benchmark
 from benchmarks.read import READ
@@ -18,16 +19,22 @@ from benchmarks.run import RUN
 
 BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
     {
-        "read": READ,
         "resolve": RESOLVE,
         "resolve-cold": RESOLVE_COLD,
-        "run": RUN,
-        "promote": PROMOTE,
-        "publish": PUBLISH,
-        "rollback": ROLLBACK,
-        "check": CHECK,
-        "classify": CLASSIFY,
+        "first-prompt": FIRST_PROMPT,
         "cli-start": CLI_START,
+        "promote": PROMOTE,
+        "rollback": ROLLBACK,
+        "publish": PUBLISH,
         "growth": GROWTH,
+        "test": TEST,
+        "run": RUN,
+        "check": CHECK,
+        "memory": MEMORY,
+        "read": READ,
+        "classify": CLASSIFY,
     }
 )
+"""In the order of the table in README.md."""
+
+IN_RATCHET = tuple(BENCHMARKS)

@@ -5,23 +5,22 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from _ruamel_yaml import CParser
-
+from benchmarks.floors import events
 from benchmarks.harness import Benchmark, Contest, Setting
+from benchmarks.sides import calling
 from benchmarks.workspaces import make
 from pawl.operations.sources import Sources, read_sources
 
 
 def _contests(setting: Setting) -> Iterator[Contest]:
-    count = 6 if setting.tiny else 1_000
+    count = setting.pick(full=1_000, quick=100, tiny=6)
     workspace = make(setting.folder, procedures=count, suites=False)
     files = sorted(workspace.procedures.rglob("*.yaml"))
     yield Contest(
         name=f"read {count} procedures",
-        product=lambda: read_sources(workspace),
-        floor=lambda: _events_and_digests(files),
+        product=calling(lambda: read_sources(workspace)),
+        floor=calling(lambda: _events_and_digests(files)),
         agree=_agree,
     )
 
@@ -30,9 +29,7 @@ def _events_and_digests(files: list[Path]) -> dict[str, str]:
     digests = {}
     for path in files:
         data = path.read_bytes()
-        parser: Any = CParser(data)
-        while type(parser.get_event()).__name__ != "StreamEndEvent":
-            pass
+        events(data)
         digests[path.stem] = hashlib.sha256(data).hexdigest()
     return digests
 

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.floors import CommitByHand, InsertByHand, files_of_head, start_repository
-from benchmarks.harness import Benchmark, Contest, Setting
-from benchmarks.workspaces import add_past, contents, make, promote_to_staging, publish_all, ref, write_procedure
+from benchmarks.floors import CommitByHand, InsertByHand, files_of_head, read_and_compile, start_repository
+from benchmarks.harness import FLOOR, Benchmark, Contest, Rival, Setting
+from benchmarks.sides import calling
+from benchmarks.workspaces import (
+    NAME,
+    add_past,
+    contents,
+    make,
+    promote_to_staging,
+    publish_all,
+    ref,
+    write_procedure,
+)
 from pawl.workspace import Workspace
+
+MOVING_GOALS: Mapping[bool, Mapping[str, float]] = {
+    True: {FLOOR: 1.5, "mlflow": 0.6},
+    False: {FLOOR: 8, "mlflow": 0.6},
+}
+"""Of promote and rollback, with Git and without."""
 
 
 class Side:
@@ -43,30 +59,73 @@ def publishing(workspace: Workspace, *, commit: bool) -> tuple[Side, Callable[[]
 
 
 def _promote(setting: Setting) -> Iterator[Contest]:
+    rivals = aliases(setting)
     for commit in (True, False):
         workspace = make(_folder(setting, commit=commit), procedures=3)
         side = promoting(workspace, setting.turns, commit=commit)
-        yield _contest("promote", workspace, side, lambda: None, commit=commit)
+        yield contest("promote", workspace, side, commit=commit, rivals=rivals, goals=MOVING_GOALS[commit])
+
+
+def aliases(setting: Setting) -> tuple[Rival, ...]:
+    """Return MLflow moving an alias, which checks nothing and commits nothing to Git."""
+    side = setting.peers.work("mlflow", "alias")
+    return (Rival(peer="mlflow", side=side, agree=lambda _, version: version in {1, 2}),) if side else ()
 
 
 def _publish(setting: Setting) -> Iterator[Contest]:
-    for commit in (True, False):
-        workspace = make(_folder(setting, commit=commit), procedures=3)
-        side, before = publishing(workspace, commit=commit)
-        yield _contest("publish", workspace, side, before, commit=commit)
+    side = setting.peers.work("mlflow", "register")
+    rivals = (Rival(peer="mlflow", side=side, agree=lambda _, version: version > 0),) if side else ()
+    workspace = make(_folder(setting, commit=True), procedures=3)
+    product, before = publishing(workspace, commit=True)
+    yield contest("publish", workspace, product, commit=True, before=before, rivals=rivals)
+    workspace = make(_folder(setting, commit=False), procedures=3)
+    product, before = publishing(workspace, commit=False)
+    insert = InsertByHand(workspace.root / "by-hand.db", product.written)
+
+    def floor() -> int:
+        read_and_compile(workspace.procedure_file(NAME))
+        return insert()
+
+    yield Contest(
+        name="publish, no Git",
+        product=calling(product),
+        floor=calling(floor),
+        agree=int.__eq__,
+        before=before,
+        rivals=rivals,
+        goals={FLOOR: 2.5, "mlflow": 1 / 14},
+    )
 
 
-def _contest(name: str, workspace: Workspace, side: Side, before: Callable[[], object], *, commit: bool) -> Contest:
-    if not commit:
-        floor = InsertByHand(workspace.root / "by-hand.db", side.written)
-        return Contest(name=f"{name}, no Git", product=side, floor=floor, agree=int.__eq__, before=before)
-    start_repository(workspace.root)
-    by_hand = CommitByHand(workspace.root, side.written)
+def contest(
+    name: str,
+    workspace: Workspace,
+    side: Side,
+    *,
+    commit: bool,
+    rivals: Sequence[Rival] = (),
+    goals: Mapping[str, float] | None = None,
+    before: Callable[[], object] = lambda: None,
+) -> Contest:
+    """Return a contest against a commit of as many bytes and files, or without Git against one durable insert."""
+    agree: Callable[[int, int], bool] = int.__eq__
+    floor: Callable[[], int] = InsertByHand(workspace.root / "by-hand.db", side.written)
+    if commit:
+        start_repository(workspace.root)
+        floor = CommitByHand(workspace.root, side.written)
 
-    def agree(made: int, wanted: int) -> bool:
-        return made == wanted == files_of_head(workspace.root)
+        def agree(made: int, wanted: int) -> bool:
+            return made == wanted == files_of_head(workspace.root)
 
-    return Contest(name=f"{name}, Git", product=side, floor=by_hand, agree=agree, before=before)
+    return Contest(
+        name=f"{name}, {'Git' if commit else 'no Git'}",
+        product=calling(side),
+        floor=calling(floor),
+        agree=agree,
+        before=before,
+        rivals=rivals,
+        goals=goals or {},
+    )
 
 
 def _folder(setting: Setting, *, commit: bool) -> Path:
@@ -74,12 +133,13 @@ def _folder(setting: Setting, *, commit: bool) -> Path:
 
 
 PROMOTE = Benchmark(
-    about="promote a version: gate, suite, evidence, record, projection, commit",
+    about="promote a version: gate, suite, evidence, compare-and-set, record, projection, commit",
     floor="git add and git commit of the same files; without Git, one durable SQLite transaction of the same bytes",
     prepare=_promote,
 )
 PUBLISH = Benchmark(
     about="publish a version: read and check the work tree, frozen copy, record, commit",
-    floor="git add and git commit of the same files; without Git, one durable SQLite transaction of the same bytes",
+    floor="git add and git commit of the same files; without Git, libyaml's events of the file, its schema compiled "
+    "and one durable SQLite transaction of the same bytes",
     prepare=_publish,
 )

@@ -4,39 +4,48 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pawl
-from benchmarks.harness import Benchmark, Contest, Setting
-from benchmarks.workspaces import NAME, STAGING, make, promote_to_staging, publish_all, ref
+from benchmarks.harness import FLOOR, OWN_TAIL, Benchmark, Contest, Rival, Setting
+from benchmarks.sides import calling, looped_and_each
+from benchmarks.workspaces import NAME, STAGING, forget, make, promote_to_staging, publish_all, ref
 from pawl.canonical import canonical_bytes
 from pawl.ids import Name
 from pawl.runs.views import open_channel, take_snapshot
 from pawl.workspace import Workspace
+
+VERSION = "1.0.0"
+TEXT = f"Write about {{{{amount}}}} for order {{{{order_id}}}}, version {VERSION}."
+"""What peers keep under the name; each of them has a word of its own for which version that is."""
 
 
 def released(folder: Path) -> tuple[Workspace, Path]:
     """Return a workspace with one live prompt, and a snapshot of it."""
     workspace = make(folder / "workspace", procedures=3)
     publish_all(workspace)
-    promote_to_staging(workspace, ref("1.0.0"))
+    promote_to_staging(workspace, ref(VERSION))
     snapshot = folder / "staging.json"
     snapshot.write_bytes(take_snapshot(open_channel(workspace, STAGING), now=datetime.now(UTC), expires=None))
     return workspace, snapshot
 
 
+def says(expected: str) -> Callable[[Any, Any], bool]:
+    """Return the comparison with a peer that answers with a text of its own: both found what was pinned there."""
+    return lambda made, answer: bool(made == VERSION and answer == expected)
+
+
 def _warm(setting: Setting) -> Iterator[Contest]:
     workspace, snapshot = released(setting.folder)
-    calls = 10 if setting.tiny else 1_000
-    table: dict[Name, str] = {NAME: "1.0.0"}
+    table: dict[Name, str] = {NAME: VERSION}
 
     def look_up(name: Name) -> str:
         return table[name]
 
+    rivals = _warm_rivals(setting)
     handles = {
         "snapshot": pawl.open(STAGING, snapshot=snapshot),
         "workspace": pawl.open(STAGING, workspace=workspace.root),
@@ -44,23 +53,28 @@ def _warm(setting: Setting) -> Iterator[Contest]:
     for name, handle in handles.items():
         yield Contest(
             name=f"resolve, open {name}",
-            product=lambda handle=handle: handle.resolve(NAME).version,  # type: ignore[misc] # bound at once
-            floor=lambda: look_up(NAME),
+            product=looped_and_each(lambda handle=handle: handle.resolve(NAME).version),  # type: ignore[misc] # at once
+            floor=calling(lambda: look_up(NAME)),
             agree=str.__eq__,
-            calls=calls,
+            rivals=rivals,
+            goals={FLOOR: 6, OWN_TAIL: 3, "langfuse": 1 / 9, "openfeature": 1 / 50, "mlflow": 1 / 150},
+            calls=setting.pick(full=2_000, quick=1_000, tiny=10),
         )
+
+
+def _warm_rivals(setting: Setting) -> tuple[Rival, ...]:
+    asked = (
+        ("langfuse", setting.peers.work("langfuse", "cached", text=TEXT), says(TEXT)),
+        ("openfeature", setting.peers.work("openfeature", "evaluate", version=VERSION), says(VERSION)),
+        ("mlflow", setting.peers.work("mlflow", "load", cached=True, text=TEXT), says(TEXT)),
+    )
+    return tuple(Rival(peer=peer, side=side, agree=agree) for peer, side, agree in asked if side)
 
 
 def _cold(setting: Setting) -> Iterator[Contest]:
     workspace, snapshot = released(setting.folder)
-    calls = 1 if setting.tiny else 20
-    yield Contest(
-        name="open a snapshot and resolve",
-        product=lambda: pawl.open(STAGING, snapshot=snapshot).resolve(NAME).version,
-        floor=lambda: _read([snapshot])[0]["procedures"][NAME]["version"],
-        agree=str.__eq__,
-        calls=calls,
-    )
+    side = setting.peers.work("mlflow", "load", cached=False, text=TEXT)
+    rivals = (Rival(peer="mlflow", side=side, agree=says(TEXT)),) if side else ()
     document = setting.folder / "document.json"
     document.write_bytes(
         canonical_bytes(dict(open_channel(workspace, STAGING).entry(NAME, datetime.now(UTC)).document or {}))
@@ -71,15 +85,42 @@ def _cold(setting: Setting) -> Iterator[Contest]:
         max(workspace.releases.glob(f"{STAGING}/*.json")),
         workspace.projection_file(STAGING),
     ]
-    cache = workspace.private / "documents"
-    for name, before in (("no cache", lambda: shutil.rmtree(cache, ignore_errors=True)), ("with cache", lambda: None)):
-        yield Contest(
-            name=f"open a workspace and resolve, {name}",
-            product=lambda: pawl.open(STAGING, workspace=workspace.root).resolve(NAME).version,
-            floor=lambda: _read(files)[0]["version"],
+    handle = pawl.open(STAGING, workspace=workspace.root)
+
+    def opened() -> str:
+        return pawl.open(STAGING, workspace=workspace.root).resolve(NAME).version
+
+    def contest(
+        name: str, act: Callable[[], str], floor: Callable[[], str], before: Callable[[], object] = lambda: None
+    ) -> Contest:
+        return Contest(
+            name=name,
+            product=calling(act),
+            floor=calling(floor),
             agree=str.__eq__,
+            rivals=rivals,
+            goals={FLOOR: 3, "mlflow": 1 / 350},
+            calls=1 if name.endswith("nothing remembered") else setting.pick(full=100, quick=50, tiny=1),
             before=before,
         )
+
+    yield contest(
+        "open a snapshot and resolve",
+        lambda: pawl.open(STAGING, snapshot=snapshot).resolve(NAME).version,
+        lambda: str(_read([snapshot])[0]["procedures"][NAME]["version"]),
+    )
+    yield contest(
+        "resolve in an open workspace",
+        lambda: handle.resolve(NAME).version,
+        lambda: str(_read(files[:1])[0]["version"]),
+    )
+    yield contest("open a workspace and resolve", opened, lambda: str(_read(files)[0]["version"]))
+    yield contest(
+        "open a workspace and resolve, nothing remembered",
+        opened,
+        lambda: str(_read(files)[0]["version"]),
+        lambda: forget(workspace),
+    )
 
 
 def _read(files: list[Path]) -> list[Any]:
@@ -92,12 +133,12 @@ def _read(files: list[Path]) -> list[Any]:
 
 
 RESOLVE = Benchmark(
-    about="resolve a name on a channel that is open",
+    about="resolve a pinned version in process, warm",
     floor="a function that looks a name up in a dict",
     prepare=_warm,
 )
 RESOLVE_COLD = Benchmark(
-    about="open a channel from files, every digest checked, and resolve a name",
-    floor="read, SHA-256 and json.loads of the same files (the document as JSON)",
+    about="resolve from files, every digest checked",
+    floor="open, read, SHA-256 and json.loads of the same files (the document as JSON)",
     prepare=_cold,
 )

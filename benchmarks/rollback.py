@@ -1,4 +1,4 @@
-"""Rolling back on a large channel: from the command to the moved pin, with ways back that were drilled before."""
+"""Rolling back: in process, and on a large channel from the command to the moved pin, with drilled ways back."""
 
 from __future__ import annotations
 
@@ -8,15 +8,29 @@ from collections.abc import Iterator
 
 from benchmarks.floors import CommitByHand, files_of_head, start_repository
 from benchmarks.harness import Benchmark, Contest, Setting
-from benchmarks.release import Side
-from benchmarks.workspaces import STAGING, make, name_of, promote_to_staging, publish_all, session, write_procedure
+from benchmarks.release import MOVING_GOALS, Side, aliases, contest
+from benchmarks.sides import calling
+from benchmarks.workspaces import (
+    NAME,
+    STAGING,
+    add_past,
+    make,
+    name_of,
+    promote_to_staging,
+    publish_all,
+    ref,
+    roll_back_on_staging,
+    session,
+    write_procedure,
+)
 from pawl.operations.releasing.drilling import DrillOptions, drill
 from pawl.workspace import Workspace
 
 
 def _prepare(setting: Setting) -> Iterator[Contest]:
-    few, many = (setting.turns, setting.turns + 2) if setting.tiny else (100, 1_000)
-    for count in (few, many):
+    yield from _in_process(setting)
+    turns = setting.turns
+    for count in setting.pick(full=(max(100, turns), max(1_000, turns)), quick=(turns,), tiny=(turns,)):
         workspace = _channel(setting, count)
         side = Side(workspace, lambda turn, workspace=workspace: _roll_back(workspace, turn - 1))  # type: ignore[misc]
         by_hand = CommitByHand(workspace.root, side.written)
@@ -28,7 +42,20 @@ def _prepare(setting: Setting) -> Iterator[Contest]:
         def agree(made: int, wanted: int, workspace: Workspace = workspace) -> bool:
             return made == wanted == files_of_head(workspace.root)
 
-        yield Contest(name=f"roll back, {count} procedures", product=side, floor=floor, agree=agree)
+        yield Contest(
+            name=f"pawl rollback, {count} procedures", product=calling(side), floor=calling(floor), agree=agree
+        )
+
+
+def _in_process(setting: Setting) -> Iterator[Contest]:
+    rivals = aliases(setting)
+    for commit in (True, False):
+        workspace = make(setting.folder / ("git" if commit else "files"), procedures=3)
+        add_past(workspace, setting.turns + 1)
+        for number in range(1, setting.turns + 2):
+            promote_to_staging(workspace, ref(f"0.0.{number}"))
+        side = Side(workspace, lambda _, at=workspace, commit=commit: roll_back_on_staging(at, NAME, commit=commit))  # type: ignore[misc]
+        yield contest("roll back", workspace, side, commit=commit, rivals=rivals, goals=MOVING_GOALS[commit])
 
 
 def _channel(setting: Setting, count: int) -> Workspace:
@@ -57,7 +84,8 @@ def _roll_back(workspace: Workspace, number: int) -> tuple[str, ...]:
 
 
 ROLLBACK = Benchmark(
-    about="roll back to the newest way back, from the command to the moved pin: suites, verdicts, record, commit",
-    floor="a Python process, and git add and git commit of the same files",
+    about="roll back: gate, suite, evidence, compare-and-set, record, projection, commit; in process and as a command",
+    floor="git add and git commit of the same files, for the command a Python process too; without Git, one durable "
+    "SQLite transaction of the same bytes",
     prepare=_prepare,
 )

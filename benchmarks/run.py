@@ -1,4 +1,4 @@
-"""Runs: a start and an end, each on disk before the call returns."""
+"""Runs: a start and an end, and uses, each on disk before the call returns."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import pawl
 from benchmarks.floors import AppendByHand
-from benchmarks.harness import Benchmark, Contest, Setting
+from benchmarks.harness import FLOOR, FLOOR_TAIL, Benchmark, Contest, Setting
 from benchmarks.resolve import released
+from benchmarks.sides import each
 from benchmarks.workspaces import NAME, STAGING
 from pawl.runs.ledger import Ledger
 from pawl.runs.run import ChannelHandle
@@ -16,7 +17,6 @@ from pawl.runs.run import ChannelHandle
 
 def _contests(setting: Setting) -> Iterator[Contest]:
     workspace, snapshot = released(setting.folder)
-    calls = 2 if setting.tiny else 50
     places = {name: setting.folder / f"{name}.db" for name in ("snapshot", "workspace")}
     handles = {
         "snapshot": pawl.open(STAGING, snapshot=snapshot, ledger=places["snapshot"]),
@@ -34,10 +34,11 @@ def _contests(setting: Setting) -> Iterator[Contest]:
 
         yield Contest(
             name=f"start and end a run, {name}",
-            product=lambda handle=handle: _run(handle),  # type: ignore[misc] # bound at once
-            floor=lambda: append(*lines),
+            product=each(lambda handle=handle: _run(handle)),  # type: ignore[misc] # bound at once
+            floor=each(lambda: append(*lines)),
             agree=recorded,
-            calls=calls,
+            goals={FLOOR: 2, FLOOR_TAIL: 3},
+            calls=setting.pick(full=200, quick=50, tiny=2),
         )
 
 
@@ -49,6 +50,6 @@ def _run(handle: ChannelHandle) -> str:
 
 RUN = Benchmark(
     about="start and end a run, both durable",
-    floor="two lines appended to a file, each followed by fdatasync",
+    floor="two lines appended to a file, each followed by fdatasync; p50 to p50, and p99 to p99",
     prepare=_contests,
 )

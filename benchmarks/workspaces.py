@@ -5,6 +5,7 @@ Long pasts are planned by pawl too, and written without waiting for the disk.
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,10 +15,11 @@ from pawl.ids import Channel, Name, Ref, parse_ref
 from pawl.io.strict_yaml import load
 from pawl.operations.authoring.publishing import publish, published_form
 from pawl.operations.governing.policies import policy_adopt
-from pawl.operations.releasing.release import Options, promote
+from pawl.operations.releasing.release import Options, promote, rollback
 from pawl.operations.session import Session
 from pawl.operations.sources import Source
 from pawl.procedures.read import read_procedure
+from pawl.registry.catalog import Catalog, Published
 from pawl.registry.journal import Actor
 from pawl.releases.planning import plan_publish
 from pawl.releases.plans import AppendRecord, FreezeVersion
@@ -112,11 +114,20 @@ def make(root: Path, *, procedures: int = 1, suites: bool = True) -> Workspace:
     workspace = Workspace(root)
     _write(workspace.settings_file, _SETTINGS)
     _write(workspace.policies / "owners.yaml", _POLICY)
+    policy_adopt(session(workspace), "the first policy", again=False)  # before there is much to read
     for number in range(procedures):
         write_procedure(workspace, number)
         if suites:
             _write_suite(workspace, name_of(number))
-    policy_adopt(session(workspace), "the first policy", again=False)
+    return workspace
+
+
+def made_live(root: Path, *, procedures: int) -> Workspace:
+    """Return a workspace whose procedures are all published and pinned on staging: one record of each."""
+    workspace = make(root, procedures=procedures)
+    texts = (_text(name_of(number), "1.0.0") for number in range(procedures))
+    _carry_out(workspace, workspace.catalog(), [_version(text) for text in texts])
+    promote_to_staging(workspace, *(f"{name_of(number)}@1.0.0" for number in range(procedures)))
     return workspace
 
 
@@ -158,19 +169,42 @@ def promote_to_staging(workspace: Workspace, *refs: str, commit: bool = False) -
     return tuple(_done(report).data["files"])
 
 
+def roll_back_on_staging(workspace: Workspace, name: Name, *, commit: bool = False) -> tuple[str, ...]:
+    """Roll a name back to the version before, and return the files that were written."""
+    report = rollback(session(workspace, commit=commit), [(name, None)], STAGING, Options(reason="errors went up"))
+    return tuple(_done(report).data["files"])
+
+
 def add_past(workspace: Workspace, versions: int) -> None:
     """Publish ``versions`` earlier versions of the first prompt, 0.0.1 and on, each under a record of its own."""
     catalog = workspace.catalog()
     for number in range(1, versions + 1):
-        data = _text(NAME, f"0.0.{number}").encode()
-        source = Source(value=read_procedure(load(data)), path="", data=data)
-        plan = plan_publish(catalog, [(published_form(source), data)], session(workspace).stamp("an earlier version"))
-        for step in plan.steps:
-            if isinstance(step, FreezeVersion):
-                _write(workspace.frozen_file(step.ref), step.data.decode())
-            elif isinstance(step, AppendRecord):
-                _write(workspace.record_file(step.record.journal, step.record.serial), step.record.data.decode())
-                catalog = replace(catalog, head=step.record.head)
+        catalog = _carry_out(workspace, catalog, [_version(_text(NAME, f"0.0.{number}"))])
+
+
+def _version(text: str) -> tuple[Published, bytes]:
+    data = text.encode()
+    return published_form(Source(value=read_procedure(load(data)), path="", data=data)), data
+
+
+def _carry_out(workspace: Workspace, catalog: Catalog, versions: list[tuple[Published, bytes]]) -> Catalog:
+    """Write what pawl plans for publishing ``versions``; return the catalog with its new head, and nothing else new."""
+    for step in plan_publish(catalog, versions, session(workspace).stamp("an earlier version")).steps:
+        if isinstance(step, FreezeVersion):
+            _write(workspace.frozen_file(step.ref), step.data.decode())
+        elif isinstance(step, AppendRecord):
+            _write(workspace.record_file(step.record.journal, step.record.serial), step.record.data.decode())
+            catalog = replace(catalog, head=step.record.head)
+    return catalog
+
+
+def forget(workspace: Workspace) -> None:
+    """Take away what pawl remembers between commands; open handles keep what they have."""
+    for path in workspace.private.glob("*"):
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name == "sources":
+            path.unlink()
 
 
 def contents(workspace: Workspace, files: tuple[str, ...]) -> dict[str, bytes]:

@@ -6,23 +6,28 @@ import importlib
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 NAMES = (
-    "read",
     "resolve",
     "resolve-cold",
-    "run",
-    "promote",
-    "publish",
-    "rollback",
-    "check",
-    "classify",
+    "first-prompt",
     "cli-start",
+    "promote",
+    "rollback",
+    "publish",
     "growth",
+    "test",
+    "run",
+    "check",
+    "memory",
+    "read",
+    "classify",
 )
+QUICK = {"classify", "read", "resolve"}
 
 Main = Callable[[list[str]], int]
 
@@ -35,7 +40,11 @@ def main(monkeypatch: pytest.MonkeyPatch) -> Main:
     return found
 
 
-QUICK = {"classify", "read", "resolve"}
+@pytest.fixture
+def harness(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
+    """Return a module of the package by its name."""
+    monkeypatch.syspath_prepend(ROOT)
+    return lambda name: importlib.import_module(f"benchmarks.{name}")
 
 
 @pytest.mark.parametrize(
@@ -44,9 +53,12 @@ QUICK = {"classify", "read", "resolve"}
 def test_a_benchmark_runs(name: str, main: Main, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([name, "--tiny", "--rounds", "1", "-o", "json"]) == 0
     outcome = json.loads(capsys.readouterr().out)
-    assert (outcome["benchmark"], outcome["rounds"]) == (name, 1)
+    assert (outcome["benchmark"], outcome["rounds"], outcome["peers"]) == (name, 1, {})
     assert outcome["contests"]
-    assert all(row["ratio_worst"] >= row["ratio_median"] > 0 for row in outcome["contests"])
+    for contest in outcome["contests"]:
+        assert contest["ratios"][0]["to"] == "floor"
+        assert set(contest["costs"]) == {"pawl", "floor"}
+        assert all(ratio["worst"] >= ratio["median"] > 0 for ratio in contest["ratios"])
 
 
 def test_the_list_names_them_all(main: Main, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,1 @@
+"""Peers: what people would use instead, each in a virtual environment of its own."""
