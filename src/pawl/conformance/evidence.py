@@ -167,12 +167,19 @@ def entry_of(content: Mapping[str, Any], *, file: str, digest: Digest) -> Eviden
     """Return the entry of a statement; ``IntegrityError`` where it is none of ours or contradicts itself."""
     try:
         entry = _entry_of(content, file, digest)
+        holds = _holds_together(content, entry)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise _damaged(file, f"it is no evidence statement of pawl: {error}") from error
+    if not holds:
+        raise _damaged(file, "its parts contradict each other")
+    return entry
+
+
+def _holds_together(content: Mapping[str, Any], entry: EvidenceEntry) -> bool:
     predicate = content["predicate"]
     passed, others = predicate["passedTests"], predicate["failedTests"]
     outcomes = {case["id"]: case["outcome"] for case in predicate["pawl"]["cases"]}
-    holds = (
+    return (
         content["_type"] == STATEMENT_TYPE
         and content["predicateType"] == PREDICATE_TYPE
         and len(outcomes) == len(predicate["pawl"]["cases"])
@@ -182,9 +189,6 @@ def entry_of(content: Mapping[str, Any], *, file: str, digest: Digest) -> Eviden
         and entry.outcome == fold(outcomes.values())
         and (predicate["result"] == "PASSED") == (entry.outcome == "passed" and not entry.partial)
     )
-    if not holds:
-        raise _damaged(file, "its parts contradict each other")
-    return entry
 
 
 def to_record(content: Mapping[str, Any], *, file: str, digest: Digest) -> dict[str, Any]:
@@ -192,9 +196,9 @@ def to_record(content: Mapping[str, Any], *, file: str, digest: Digest) -> dict[
     return entry_of(content, file=file, digest=digest).as_record()
 
 
-def entry_from_record(row: Mapping[str, Any]) -> EvidenceEntry:
+def entry_from_record(row: Any) -> EvidenceEntry:
     """Return the entry that a journal's record holds; ``IntegrityError`` for what is none."""
-    file = str(row.get("file", "evidence"))
+    file = str(row.get("file", "evidence")) if isinstance(row, Mapping) else "evidence"
     try:
         entry = EvidenceEntry(
             file=file,
@@ -208,17 +212,18 @@ def entry_from_record(row: Mapping[str, Any]) -> EvidenceEntry:
             finished_at=row["finished_at"],
         )
         parse_time(entry.finished_at)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _damaged(file, f"its record does not read: {error}") from error
     return entry
 
 
-def subject_of(row: Mapping[str, Any]) -> Digest:
+def subject_of(row: Any) -> Digest:
     """Return what the entry in a record is about, without reading all of it; ``IntegrityError`` for what has none."""
     try:
         subject = row["key"]["subject"]
     except (KeyError, TypeError) as error:
-        raise _damaged(str(row.get("file", "evidence")), f"its record does not read: {error}") from error
+        file = str(row.get("file", "evidence")) if isinstance(row, Mapping) else "evidence"
+        raise _damaged(file, f"its record does not read: {error}") from error
     return Digest(str(subject))
 
 
