@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -139,7 +140,7 @@ def test_the_key_is_this_users_alone(tmp_path: Path) -> None:
 def test_a_database_of_others_is_no_memory(tmp_path: Path) -> None:
     place = tmp_path / "a" / "index.db"
     place.parent.mkdir()
-    with sqlite3.connect(place) as theirs:
+    with closing(sqlite3.connect(place, isolation_level=None)) as theirs:
         theirs.execute("CREATE TABLE rows (value TEXT)")
         theirs.execute("CREATE TABLE believed (mark TEXT)")
         theirs.execute("INSERT INTO believed VALUES ('0')")

@@ -20,6 +20,7 @@ MAX_DEPTH = 64
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{},:]|[^][{},:"\s]+')
 _COLON = re.compile(r"\s*:")
+_ENDS = {"}": "object", "]": "array"}
 
 
 class _Suspect(Exception):  # noqa: N818 - never leaves this module: the second pass says what is wrong
@@ -64,8 +65,15 @@ _TOO_DEEP = (LocatedFault(code="too-deep", message="the nesting is deeper than c
 
 
 def _syntax_fault(error: json.JSONDecodeError) -> LocatedFault:
-    message = f"this is no JSON: {error.msg[:1].lower()}{error.msg[1:]}"
-    return LocatedFault(code="json-syntax", message=message, line=error.lineno, column=error.colno)
+    msg, line, column = error.msg, error.lineno, error.colno
+    before = error.doc[: error.pos].rstrip()
+    if error.doc[error.pos : error.pos + 1] in _ENDS and before.endswith(","):
+        # Python 3.13 says so itself, and at the comma; older ones name what they would like after it
+        msg = f"Illegal trailing comma before end of {_ENDS[error.doc[error.pos]]}"
+        line, column = place_of(error.doc, len(before) - 1)
+    return LocatedFault(
+        code="json-syntax", message=f"this is no JSON: {msg[:1].lower()}{msg[1:]}", line=line, column=column
+    )
 
 
 def _deeper(value: Any, levels: int) -> bool:
