@@ -1,4 +1,4 @@
-"""Looking: list, show and history. Nothing here changes anything."""
+"""Looking: show and history. Nothing here changes anything."""
 
 from __future__ import annotations
 
@@ -12,31 +12,6 @@ from pawl.operations.world import World, missing_version, read_world
 from pawl.registry.catalog import Published
 from pawl.registry.channels import MOVING_ACTIONS, fold_channel
 from pawl.registry.journal import Record
-from pawl.registry.versions import newest_first
-
-
-def list_published(session: Session, words: Sequence[str], kind: str | None) -> Report:
-    """Report every published procedure whose name holds all of ``words``, with its newest version and its pins."""
-    world = read_world(session.workspace)
-    rows = []
-    for name in sorted({ref.name for ref in world.catalog.published}):
-        versions = {item.version: item for item in world.catalog.versions_of(name)}
-        newest = versions[newest_first(versions)[0]]
-        if all(word in name for word in words) and kind in {None, newest.kind}:
-            rows.append(
-                {
-                    "name": name,
-                    "kind": newest.kind,
-                    "newest": newest.version,
-                    "versions": len(versions),
-                    "pins": {
-                        channel: state.pins[name].version
-                        for channel, state in world.channels.items()
-                        if name in state.pins
-                    },
-                }
-            )
-    return Report(status="done", data={"procedures": rows})
 
 
 def show(session: Session, name: Name, version: Version | None) -> Report:

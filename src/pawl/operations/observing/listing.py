@@ -1,0 +1,213 @@
+"""List: which procedures are published, found by what is said of them.
+
+Rows are kept in a memory below .pawl/ for as long as the files of every journal are what they were; whatever changed in
+one of them, its rows are made anew from the journals, which are checked then. What a document says of itself is read
+once for each digest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from pawl._version import __version__
+from pawl.canonical import sha256
+from pawl.errors import PawlError
+from pawl.ids import REGISTRY_JOURNAL, Digest
+from pawl.io.file_marks import mark_of
+from pawl.io.memory import Lost, Memory, open_memory
+from pawl.operations.session import Report, Session
+from pawl.operations.world import World, read_world
+from pawl.registry.catalog import Published
+from pawl.registry.versions import newest_first
+from pawl.workspace import Workspace
+
+_SCHEMA = """
+CREATE TABLE journals (state TEXT NOT NULL) STRICT;
+CREATE TABLE listed (
+    name TEXT PRIMARY KEY, kind TEXT NOT NULL, digest TEXT NOT NULL, row TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE about (
+    digest TEXT PRIMARY KEY, owner TEXT NOT NULL, labels TEXT NOT NULL, words TEXT NOT NULL, row TEXT NOT NULL
+) STRICT, WITHOUT ROWID
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is looked for; all of it must fit, and nothing wanted fits everything.
+
+    ``names``: parts of the name. ``text``: words, each in the name, the kind, the summary, the owner or a label, in
+    any case. ``labels``: pairs of a key and its exact value.
+    """
+
+    names: Sequence[str] = ()
+    kind: str | None = None
+    text: str = ""
+    owner: str | None = None
+    labels: Sequence[tuple[str, str]] = ()
+
+    @property
+    def of_documents(self) -> bool:
+        """Whether more is asked than journals know."""
+        return bool(self.text.split() or self.owner is not None or self.labels)
+
+
+def list_published(session: Session, wanted: Wanted) -> Report:
+    """Report every published procedure that fits, with its newest version and its pins.
+
+    Where something of the documents is wanted, rows say owner, summary and labels of the newest version too.
+    """
+    workspace = session.workspace
+    memory = _memory(workspace)
+    if memory is not None:
+        try:
+            with closing(memory):
+                return _report(_found(memory, workspace, wanted))
+        except Lost:
+            pass
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        for statement in _SCHEMA.split(";"):
+            connection.execute(statement)
+        return _report(_found(Memory(connection), workspace, wanted))
+
+
+def _report(rows: list[dict[str, Any]]) -> Report:
+    return Report(status="done", data={"procedures": rows})
+
+
+def _memory(workspace: Workspace) -> Memory | None:
+    try:
+        return open_memory(workspace.make_private() / "listed.db", schema=_SCHEMA, about=__version__)
+    except (OSError, PawlError):
+        return None
+
+
+def _found(memory: Memory, workspace: Workspace, wanted: Wanted) -> list[dict[str, Any]]:
+    state = _state(workspace)
+    with memory.reading() as rows:
+        known = rows.execute("SELECT state FROM journals").fetchone() == (state,)
+        unread = wanted.of_documents and rows.execute(_UNREAD).fetchone() is not None
+        if known and not unread:
+            return _select(rows, wanted)
+    world = read_world(workspace)
+    about = list(_about_missing(memory, workspace, world)) if wanted.of_documents else []
+    with memory.writing() as rows:
+        rows.execute("DELETE FROM listed")
+        rows.executemany("INSERT INTO listed VALUES (?, ?, ?, ?)", _listed(world))
+        rows.executemany("INSERT OR REPLACE INTO about VALUES (?, ?, ?, ?, ?)", about)
+        rows.execute("DELETE FROM about WHERE digest NOT IN (SELECT digest FROM listed)")
+        rows.execute("DELETE FROM journals")
+        rows.execute("INSERT INTO journals VALUES (?)", (state,))
+        return _select(rows, wanted)
+
+
+_UNREAD = "SELECT 1 FROM listed WHERE digest NOT IN (SELECT digest FROM about) LIMIT 1"
+
+
+def _state(workspace: Workspace) -> str:
+    """Return what changes with any change of any record: the marks of their files, or their digests while they are new.
+
+    It is taken before the journals are read, so that what is written meanwhile is a change that the next look sees.
+    """
+    now_ns = time.time_ns()
+    lines = []
+    for journal in (REGISTRY_JOURNAL, *workspace.channels()):
+        try:
+            entries = sorted(os.scandir(workspace.releases / journal), key=lambda entry: entry.name)
+        except OSError as error:
+            lines.append(f"{journal} {error.errno}")
+            continue
+        lines += (f"{journal}/{entry.name} {_mark(entry, now_ns)}" for entry in entries)
+    return sha256("\n".join(lines).encode("utf-8", "surrogateescape"))
+
+
+def _mark(entry: os.DirEntry[str], now_ns: int) -> str:
+    try:
+        mark = mark_of(entry.stat(follow_symlinks=False), now_ns)
+        if mark is None:
+            with open(entry.path, "rb") as file:  # noqa: PTH123 - an entry has no path object
+                return sha256(file.read())
+    except OSError as error:
+        return f"error {error.errno}"
+    return mark
+
+
+def _newest(world: World) -> Iterator[tuple[Published, int]]:
+    """Yield the newest version of every name, and how many there are."""
+    for versions in world.catalog.names.values():
+        by_number = {item.version: item for item in versions}
+        yield by_number[newest_first(by_number)[0]], len(by_number)
+
+
+def _listed(world: World) -> Iterator[tuple[str, ...]]:
+    for newest, count in _newest(world):
+        states = world.channels.items()
+        pins = {channel: state.pins[newest.name].version for channel, state in states if newest.name in state.pins}
+        row = {"name": newest.name, "kind": newest.kind, "newest": newest.version, "versions": count, "pins": pins}
+        yield newest.name, newest.kind, newest.digest, json.dumps(row)
+
+
+def _about_missing(memory: Memory, workspace: Workspace, world: World) -> Iterator[tuple[str, ...]]:
+    with memory.reading() as rows:
+        known = {Digest(digest) for (digest,) in rows.execute("SELECT digest FROM about")}
+    for newest, _ in _newest(world):
+        if newest.digest not in known:
+            yield _about(newest, workspace.procedure(newest).document)
+
+
+def _about(version: Published, document: Any) -> tuple[str, ...]:
+    owner, summary = str(document.get("owner") or ""), str(document.get("summary") or "")
+    labels = {str(key): str(value) for key, value in (document.get("labels") or {}).items()}
+    pairs = "".join(_pair(key, value) for key, value in labels.items())
+    said = (version.name, version.kind, summary, owner, *(f"{key}={value}" for key, value in labels.items()))
+    words = "\n".join(said).casefold()
+    row = {"owner": owner, "summary": summary, "labels": labels}
+    return version.digest, owner, pairs, words, json.dumps(row)
+
+
+def _pair(key: str, value: str) -> str:
+    """Return a label as a line of its own, so that no part of one is taken for another."""
+    return f"\n{json.dumps([key, value])}\n"
+
+
+def _select(rows: sqlite3.Connection, wanted: Wanted) -> list[dict[str, Any]]:
+    columns, tables = "listed.row", "listed"
+    if wanted.of_documents:
+        columns, tables = "listed.row, about.row", "listed JOIN about USING (digest)"
+    tests, values = _conditions(wanted)
+    where = f" WHERE {' AND '.join(tests)}" if tests else ""
+    query = f"SELECT {columns} FROM {tables}{where} ORDER BY name"  # noqa: S608 - all values are parameters
+    return list(_joined(rows.execute(query, values).fetchall()))
+
+
+def _conditions(wanted: Wanted) -> tuple[list[str], list[str]]:
+    tests = ["instr(name, ?) > 0"] * len(wanted.names)
+    values = list(wanted.names)
+    if wanted.kind is not None:
+        tests.append("kind = ?")
+        values.append(wanted.kind)
+    for word in wanted.text.split():
+        tests.append("instr(words, ?) > 0")
+        values.append(word.casefold())
+    if wanted.owner is not None:
+        tests.append("owner = ?")
+        values.append(wanted.owner)
+    for key, value in wanted.labels:
+        tests.append("instr(labels, ?) > 0")
+        values.append(_pair(key, value))
+    return tests, values
+
+
+def _joined(found: Iterable[tuple[str, ...]]) -> Iterator[dict[str, Any]]:
+    # one call for all of them: thousands of rows are mostly the price of calls
+    parts = zip(*found, strict=True)
+    columns = [json.loads(f"[{','.join(part)}]") for part in parts]
+    for row in zip(*columns, strict=True):
+        yield {key: value for part in row for key, value in part.items()}
