@@ -16,6 +16,7 @@ from benchmarks.release import PROMOTE, PUBLISH
 from benchmarks.resolve import RESOLVE, RESOLVE_COLD
 from benchmarks.rollback import ROLLBACK
 from benchmarks.run import RUN
+from benchmarks.search import SEARCH
 
 BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
     {
@@ -30,6 +31,7 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
         "test": TEST,
         "run": RUN,
         "check": CHECK,
+        "search": SEARCH,
         "memory": MEMORY,
         "read": READ,
         "classify": CLASSIFY,

@@ -122,12 +122,16 @@ def make(root: Path, *, procedures: int = 1, suites: bool = True) -> Workspace:
     return workspace
 
 
-def made_live(root: Path, *, procedures: int) -> Workspace:
-    """Return a workspace whose procedures are all published and pinned on staging: one record of each."""
-    workspace = make(root, procedures=procedures)
+def made_live(root: Path, *, procedures: int, suites: bool = True) -> Workspace:
+    """Return a workspace whose procedures are all published, by one record.
+
+    They are pinned on staging by another one, unless they have no suites, without which nothing is.
+    """
+    workspace = make(root, procedures=procedures, suites=suites)
     texts = (_text(name_of(number), "1.0.0") for number in range(procedures))
     _carry_out(workspace, workspace.catalog(), [_version(text) for text in texts])
-    promote_to_staging(workspace, *(f"{name_of(number)}@1.0.0" for number in range(procedures)))
+    if suites:
+        promote_to_staging(workspace, *(f"{name_of(number)}@1.0.0" for number in range(procedures)))
     return workspace
 
 

@@ -23,6 +23,7 @@ NAMES = (
     "test",
     "run",
     "check",
+    "search",
     "memory",
     "read",
     "classify",

@@ -11,7 +11,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 from pawl._version import __version__
 from pawl.canonical import sha256
 from pawl.errors import PawlError
-from pawl.ids import REGISTRY_JOURNAL, Digest
+from pawl.ids import REGISTRY_JOURNAL
 from pawl.io.file_marks import mark_of
 from pawl.io.memory import Lost, Memory, open_memory
 from pawl.operations.session import Report, Session
@@ -29,14 +29,13 @@ from pawl.registry.versions import newest_first
 from pawl.workspace import Workspace
 
 _SCHEMA = """
-CREATE TABLE journals (state TEXT NOT NULL) STRICT;
+CREATE TABLE kept (state TEXT NOT NULL, documents INTEGER NOT NULL) STRICT;
 CREATE TABLE listed (
-    name TEXT PRIMARY KEY, kind TEXT NOT NULL, digest TEXT NOT NULL, row TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE TABLE about (
-    digest TEXT PRIMARY KEY, owner TEXT NOT NULL, labels TEXT NOT NULL, words TEXT NOT NULL, row TEXT NOT NULL
+    name TEXT PRIMARY KEY, kind TEXT NOT NULL, row TEXT NOT NULL,
+    digest TEXT NOT NULL, owner TEXT, labels TEXT, words TEXT, said TEXT
 ) STRICT, WITHOUT ROWID
 """
+"""``documents``: whether what the documents say is there too; ``row`` and ``said`` are JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,23 +91,17 @@ def _memory(workspace: Workspace) -> Memory | None:
 def _found(memory: Memory, workspace: Workspace, wanted: Wanted) -> list[dict[str, Any]]:
     state = _state(workspace)
     with memory.reading() as rows:
-        known = rows.execute("SELECT state FROM journals").fetchone() == (state,)
-        unread = wanted.of_documents and rows.execute(_UNREAD).fetchone() is not None
-        if known and not unread:
+        kept = rows.execute("SELECT state, documents FROM kept").fetchone()
+        if kept is not None and kept[0] == state and (kept[1] or not wanted.of_documents):
             return _select(rows, wanted)
-    world = read_world(workspace)
-    about = list(_about_missing(memory, workspace, world)) if wanted.of_documents else []
+        told = {row[0]: row for row in rows.execute("SELECT digest, owner, labels, words, said FROM listed") if row[4]}
+    listed = list(_listed(read_world(workspace), workspace, told, read=wanted.of_documents))
     with memory.writing() as rows:
         rows.execute("DELETE FROM listed")
-        rows.executemany("INSERT INTO listed VALUES (?, ?, ?, ?)", _listed(world))
-        rows.executemany("INSERT OR REPLACE INTO about VALUES (?, ?, ?, ?, ?)", about)
-        rows.execute("DELETE FROM about WHERE digest NOT IN (SELECT digest FROM listed)")
-        rows.execute("DELETE FROM journals")
-        rows.execute("INSERT INTO journals VALUES (?)", (state,))
+        rows.executemany("INSERT INTO listed VALUES (?, ?, ?, ?, ?, ?, ?, ?)", listed)
+        rows.execute("DELETE FROM kept")
+        rows.execute("INSERT INTO kept VALUES (?, ?)", (state, all(row[-1] is not None for row in listed)))
         return _select(rows, wanted)
-
-
-_UNREAD = "SELECT 1 FROM listed WHERE digest NOT IN (SELECT digest FROM about) LIMIT 1"
 
 
 def _state(workspace: Workspace) -> str:
@@ -146,30 +139,27 @@ def _newest(world: World) -> Iterator[tuple[Published, int]]:
         yield by_number[newest_first(by_number)[0]], len(by_number)
 
 
-def _listed(world: World) -> Iterator[tuple[str, ...]]:
+def _listed(
+    world: World, workspace: Workspace, told: Mapping[str, tuple[str | None, ...]], *, read: bool
+) -> Iterator[tuple[str | None, ...]]:
+    """Yield a row for every name; ``told`` is what documents said before, ``read`` whether to read the others."""
     for newest, count in _newest(world):
         states = world.channels.items()
         pins = {channel: state.pins[newest.name].version for channel, state in states if newest.name in state.pins}
         row = {"name": newest.name, "kind": newest.kind, "newest": newest.version, "versions": count, "pins": pins}
-        yield newest.name, newest.kind, newest.digest, json.dumps(row)
+        said = told.get(newest.digest)
+        if said is None:
+            said = _said(newest, workspace.procedure(newest).document) if read else (newest.digest, *[None] * 4)
+        yield newest.name, newest.kind, json.dumps(row), *said
 
 
-def _about_missing(memory: Memory, workspace: Workspace, world: World) -> Iterator[tuple[str, ...]]:
-    with memory.reading() as rows:
-        known = {Digest(digest) for (digest,) in rows.execute("SELECT digest FROM about")}
-    for newest, _ in _newest(world):
-        if newest.digest not in known:
-            yield _about(newest, workspace.procedure(newest).document)
-
-
-def _about(version: Published, document: Any) -> tuple[str, ...]:
+def _said(version: Published, document: Any) -> tuple[str, ...]:
     owner, summary = str(document.get("owner") or ""), str(document.get("summary") or "")
     labels = {str(key): str(value) for key, value in (document.get("labels") or {}).items()}
-    pairs = "".join(_pair(key, value) for key, value in labels.items())
-    said = (version.name, version.kind, summary, owner, *(f"{key}={value}" for key, value in labels.items()))
-    words = "\n".join(said).casefold()
+    words = (version.name, version.kind, summary, owner, *(f"{key}={value}" for key, value in labels.items()))
     row = {"owner": owner, "summary": summary, "labels": labels}
-    return version.digest, owner, pairs, words, json.dumps(row)
+    pairs = "".join(_pair(key, value) for key, value in labels.items())
+    return version.digest, owner, pairs, "\n".join(words).casefold(), json.dumps(row)
 
 
 def _pair(key: str, value: str) -> str:
@@ -178,12 +168,10 @@ def _pair(key: str, value: str) -> str:
 
 
 def _select(rows: sqlite3.Connection, wanted: Wanted) -> list[dict[str, Any]]:
-    columns, tables = "listed.row", "listed"
-    if wanted.of_documents:
-        columns, tables = "listed.row, about.row", "listed JOIN about USING (digest)"
+    columns = "row, said" if wanted.of_documents else "row"
     tests, values = _conditions(wanted)
     where = f" WHERE {' AND '.join(tests)}" if tests else ""
-    query = f"SELECT {columns} FROM {tables}{where} ORDER BY name"  # noqa: S608 - all values are parameters
+    query = f"SELECT {columns} FROM listed{where} ORDER BY name"  # noqa: S608 - all values are parameters
     return list(_joined(rows.execute(query, values).fetchall()))
 
 
