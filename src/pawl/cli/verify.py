@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
+
+import click
 
 from pawl.cli.command import pawl_command
 from pawl.operations.session import Report, Session
@@ -15,8 +18,14 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 @pawl_command("verify", lines=lines)
-def command(session: Session) -> Report:
+@click.option(
+    "--against",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="A snapshot, record or file of registry/channels/ that was kept elsewhere; the journal must still hold it.",
+)
+def command(session: Session, against: tuple[Path, ...]) -> Report:
     """Recompute every digest and chain, and name what does not fit."""
     from pawl.operations.observing.verifying import verify  # noqa: PLC0415 - not for shells that complete
 
-    return verify(session)
+    return verify(session, against)

@@ -241,6 +241,7 @@ detached-head | recorded and committed where no branch holds it; `git switch -c 
 not-finished | recorded, and not all that follows from the record could be written; the next writing command mends it
   (warning)
 not-a-prompt, wrong-kind | another kind of procedure than was asked for (1)
+channel-older | a snapshot or a workspace shows an older state of the channel than one that was seen
 snapshot-missing, snapshot-other-channel, snapshot-too-old | a snapshot that is not used
 agent-bad, channel-bad, outcome-bad, two-sources | how the Python API was called
 # Integrity (exit 6)
@@ -250,7 +251,14 @@ journal-damaged | a record was changed, is missing (also against Git's last comm
 clock-back | a record is of an earlier time than the one before it, or it is earlier now than the newest record: what
   had ended could count again (warning; also of `promote`, `rollback` and `remove`)
 git-not-asked | Git cannot say what the last commit holds, so journals are checked by themselves alone (warning)
-journal-truncated | the registry's journal lacks a record that a channel was judged on
+journal-truncated | a journal lacks its end: a record that a channel was judged on, or that a file kept elsewhere
+  knows of (`verify --against`)
+journal-forked | a journal has another record where a file kept elsewhere knows one (`verify --against`)
+history-altered | a commit that led to this one changed or removed a record, a frozen version or evidence; a merge
+  that drops what one side held does, too
+history-mended | such a commit is there, and the file is today as it was first committed (note)
+history-shallow | the clone is shallow, so the history before its oldest commit was not looked at (note)
+anchor-unreadable | the file given to `verify --against` is no snapshot, record or projection
 signature-forged | a record says verified and no signature shows it, or its signature is not one of the record
 signatures-not-checked | ssh-keygen cannot be run, so signatures were not looked at (warning)
 projection-damaged | registry/channels/ says something else than the journal
@@ -269,6 +277,16 @@ ledger-busy, ledger-damaged, ledger-unusable, ledger-version | the ledger's file
 ledger-value, ledger-closed | a value that the ledger cannot hold (1); used after it was closed (2)
 git-missing, git-failed, git-no-identity, git-index-locked, git-branch-moved, git-unfinished, nested-repository | what
   Git said
+push-without-git, no-upstream | `--push` and no repository here (2); the branch follows none of a remote (1)
+push-unreachable, push-refused | the remote gave no answer, or said no; here everything is as it was before the
+  command (1)
+push-lost-race | somebody else pushed first, three times over; here everything is as it was before the command (5)
+push-parted, push-blocked | this branch and the remote's each have commits that the other lacks; the remote is ahead,
+  and local changes are in the way; nothing was changed (5)
+push-not-taken-back | a commit that was not pushed stays here, as something else was built on it or Git could not
+  write; the next `--push` pushes it, or says what to do (5)
+not-pushed | recorded here, not committed and so not pushed; the next writing command with `--push` does both
+  (warning)
 no-repository, unknown-revision, no-merge-base | a Git revision that cannot be compared with: no Git here, no such
   commit (or not fetched), no commit in common (1)
 interrupted, crash | stopped by a person (130); a fault of pawl itself (70)

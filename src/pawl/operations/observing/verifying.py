@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pawl.canonical import record_bytes, sha256
 from pawl.errors import PawlError
@@ -12,6 +13,8 @@ from pawl.ids import REGISTRY_JOURNAL, Channel
 from pawl.io.files import read_bounded
 from pawl.operations.clocks import journal_problems
 from pawl.operations.governing.signed import signature_problems
+from pawl.operations.observing.anchoring import anchor_problem, read_anchor
+from pawl.operations.reviewing.tampering import not_as_held
 from pawl.operations.session import Report, Session
 from pawl.policy.sources import rules_from
 from pawl.policy.verdict import INTEGRITY
@@ -22,6 +25,9 @@ from pawl.registry.channels import ChannelState, fold_channel, projection
 from pawl.registry.channels_projection import MEND, why_no_json
 from pawl.registry.journal import MAX_RECORD_BYTES, Record
 from pawl.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pawl.io.git import Repository
 
 Value = TypeVar("Value")
 
@@ -46,8 +52,13 @@ class _Verification:
         self.problems.append(Problem(code=code, message=message, path=path, hint=hint))
 
 
-def verify(session: Session) -> Report:
-    """Check everything that was ever recorded against the bytes that are there. Exit code 6 for any misfit."""
+def verify(session: Session, against: Sequence[Path] = ()) -> Report:
+    """Check everything that was ever recorded against the bytes that are there. Exit code 6 for any misfit.
+
+    ``against`` are snapshots, projections and records that somebody kept: the journals must still hold what they know.
+    Raises ``InvalidError`` for a file that is none.
+    """
+    anchors = {path: read_anchor(path) for path in against}
     workspace = session.workspace
     check = _Verification(workspace)
     records = check.attempt(lambda: workspace.journal(REGISTRY_JOURNAL))
@@ -62,7 +73,9 @@ def verify(session: Session) -> Report:
     for channel in _channels(check):
         statements |= _channel(check, channel, records, catalog)
     _strangers(check, catalog, statements)
-    _last_commit(check)
+    found = (anchor_problem(workspace, path, anchor) for path, anchor in anchors.items() if anchor is not None)
+    check.problems.extend(problem for problem in found if problem is not None)
+    _git(check, _recorded(workspace, catalog, statements))
     wrong = [problem for problem in check.problems if problem.severity == "error"]
     data = {"versions": check.versions, "records": check.records, "statements": check.statements}
     return Report(
@@ -77,6 +90,13 @@ def _versions(check: _Verification, catalog: Catalog) -> None:
     for version in catalog.published.values():
         if check.attempt(lambda version=version: check.workspace.procedure(version)) is not None:  # type: ignore[misc]
             check.versions += 1
+
+
+def _recorded(workspace: Workspace, catalog: Catalog | None, statements: set[str]) -> frozenset[str]:
+    """Return the paths of frozen versions and evidence that records speak of."""
+    files = [workspace.evidence / file for file in statements]
+    files += [workspace.frozen_file(ref) for ref in (catalog.published if catalog is not None else ())]
+    return frozenset(workspace.relative(path) for path in files)
 
 
 def _channels(check: _Verification) -> Iterator[Channel]:
@@ -151,33 +171,36 @@ def _statement(check: _Verification, record: Record, row: dict[str, Any]) -> Non
     check.statements += 1
 
 
-def _last_commit(check: _Verification) -> None:
-    """Hold journals against Git's last commit: no chain misses its own newest records, a head kept elsewhere does."""
+def _git(check: _Verification, recorded: frozenset[str]) -> None:
+    """Hold what was recorded against Git, which knows of newest records that no chain misses."""
     from pawl.io import git  # noqa: PLC0415 - slow, and only this looks at the past in Git
+    from pawl.operations.observing.past import past_problems  # noqa: PLC0415 - as above
 
-    workspace = check.workspace
-    named = {problem.path for problem in check.problems}
     try:
-        repository = git.find(workspace.root)
+        repository = git.find(check.workspace.root)
         if repository is None or repository.head() is None:
             return
-        folder = workspace.releases.resolve()
-        committed = {repository.root / path for path in repository.files_at("HEAD", folder)}
-        suspect = [path for path in repository.uncommitted([folder]) if path in committed]
-        # a command that was killed before Git's index followed its commit leaves files that only seem to differ
-        differing = [
-            path for path in suspect if not path.is_file() or path.read_bytes() != repository.read_at("HEAD", path)
-        ]
+        named = {problem.path for problem in check.problems}
+        differing = _differing(repository, check.workspace)
+        check.problems.extend(problem for problem in differing if problem.path not in named)
+        check.problems.extend(past_problems(repository, check.workspace, recorded))
     except PawlError as error:
-        message = f"the journals were not held against the last commit: {error.message}"
+        message = f"the journals were not held against Git: {error.message}"
         check.problems.append(Problem(code="git-not-asked", severity="warning", message=message))
-        return
-    for path in differing:
-        where = path.relative_to(workspace.root.resolve()).as_posix()
-        if where not in named:
-            state = "is not what the last commit holds" if path.exists() else "is in the last commit and gone here"
-            hint = f"restore it: git checkout HEAD -- {where}"
-            check.error("journal-damaged", f"{where} {state}; nothing below releases/ ever changes", where, hint)
+
+
+def _differing(repository: Repository, workspace: Workspace) -> list[Problem]:
+    """Return an error for each file below releases/ that is not what the last commit holds."""
+    folder = workspace.releases.resolve()
+    committed = {repository.root / path for path in repository.files_at("HEAD", folder)}
+    suspect = [path for path in repository.uncommitted([folder]) if path in committed]
+    found = []
+    for path in suspect:
+        # a command that was killed before Git's index followed its commit leaves files that only seem to differ
+        if not path.is_file() or path.read_bytes() != repository.read_at("HEAD", path):
+            where = path.relative_to(workspace.root.resolve()).as_posix()
+            found.append(not_as_held(where, "the last commit", "HEAD", gone=not path.exists()))
+    return found
 
 
 def _strangers(check: _Verification, catalog: Catalog | None, statements: set[str]) -> None:

@@ -47,8 +47,12 @@ def _rewritten(session: Session, revision: Revision, paths: frozenset[str]) -> I
     workspace = session.workspace
     held = frozenset(revision.held(workspace.releases)) | frozenset(revision.held(workspace.versions))
     for where in sorted(paths & held):
-        gone = "" if (workspace.root / where).exists() else ", and gone here"
-        message = f"{where} is not what {revision.ref} holds{gone}; what was recorded never changes"
-        hint = f"restore it: git checkout {revision.commit[:12]} -- {where}"
-        code = "frozen-changed" if where.startswith("registry/") else "journal-damaged"
-        yield Problem(code=code, message=message, path=where, hint=hint)
+        gone = not (workspace.root / where).exists()
+        yield not_as_held(where, revision.ref, revision.commit[:12], gone=gone)
+
+
+def not_as_held(where: str, held_by: str, rev: str, *, gone: bool) -> Problem:
+    """Return the error for a record or a frozen version that is not what Git holds; ``rev`` is for the command."""
+    message = f"{where} is not what {held_by} holds{', and gone here' if gone else ''}; what was recorded never changes"
+    code = "frozen-changed" if where.startswith("registry/") else "journal-damaged"
+    return Problem(code=code, message=message, path=where, hint=f"restore it: git checkout {rev} -- {where}")
