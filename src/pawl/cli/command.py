@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ import click
 from pawl.cli.candidates import Candidates, channels, fitting, names, names_or_refs, refs, versions
 from pawl.cli.formats import FORMATS, Output, parse_output
 from pawl.cli.once import CodedUsageError, OnceCommand
-from pawl.cli.output import Lines
+from pawl.cli.output import Lines, clean
 from pawl.cli.shell import USAGE, Shell
 from pawl.errors import (
     ApprovalError,
@@ -146,6 +146,9 @@ reason_option = click.option(
     "--reason", required=True, callback=lambda _c, _p, value: checked(value), help="Why; the history keeps it."
 )
 dry_run_option = click.option("--dry-run", is_flag=True, help="Decide and show everything, write nothing.")
+push_option = click.option(
+    "--push", is_flag=True, help="Begin at the newest state of the branch's remote, and push what is committed."
+)
 no_code_option = click.option(
     "--no-code", is_flag=True, help="Run no implementations of tools; their cases are skipped, which is no pass."
 )
@@ -201,7 +204,7 @@ def pawl_command(
 ) -> Callable[[Callable[..., Report]], click.Command]:
     """Make a command of a function that takes a :class:`Session` (or a :class:`Shell`) and returns a report.
 
-    ``writes`` adds --no-commit; ``identity`` asks Git who is acting; ``lines`` shows the report's data to a person.
+    ``writes`` adds --no-commit and --push; ``identity`` asks Git who is acting; ``lines`` shows the report to a person.
     """
 
     def decorate(function: Callable[..., Report]) -> click.Command:
@@ -210,7 +213,10 @@ def pawl_command(
             outputs = values.pop("outputs")
             shell: Shell = ctx.obj
             no_commit = values.pop("no_commit", False)
+            push = values.pop("push", False)
             run_code = not values.pop("no_code", False)
+            if push and no_commit:
+                raise click.UsageError("--push pushes a commit, and --no-commit makes none; leave one of them out")
 
             def act() -> Report:
                 if not workspace:
@@ -219,6 +225,9 @@ def pawl_command(
                 session = open_session(shell, identity=asks, writes=writes, commit=not no_commit, run_code=run_code)
                 return function(session, **values)
 
+            wanted = push and not values.get("dry_run")
+            if wanted:
+                finish(name, guarded(lambda: _pushing(shell, act)), outputs, lambda data: _and_pushed(lines, data))
             finish(name, guarded(act), outputs, lines)
 
         callback.__doc__ = function.__doc__
@@ -230,10 +239,26 @@ def pawl_command(
             option = click.option(
                 "--no-commit", is_flag=True, help="Leave the written files uncommitted, for a pull request."
             )
-            command = option(command)
+            command = push_option(option(command))
         return click.command(name.rpartition(" ")[2], cls=OnceCommand, help=function.__doc__)(command)
 
     return decorate
+
+
+def _pushing(shell: Shell, act: Callable[[], Report]) -> Report:
+    from pawl.operations.pushing import with_push  # noqa: PLC0415 - few commands push
+
+    return with_push(find_workspace(shell.folder), act)
+
+
+def _and_pushed(lines: Lines, data: Mapping[str, Any]) -> Iterable[str]:
+    yield from lines(data)
+    row = data.get("pushed")
+    if row:
+        tries = f" at try {row['tries']}" if row["tries"] > 1 else ""
+        yield clean(f"pushed {row['commit'][:12]} to {row['remote']} {row['branch']}{tries}")
+    elif "pushed" in data:
+        yield "pushed nothing"
 
 
 def open_session(shell: Shell, *, identity: bool, writes: bool, commit: bool, run_code: bool) -> Session:

@@ -18,6 +18,8 @@ from pawl.io.git_commit import commit
 from pawl.io.git_objects import Objects, refuse_larger
 from pawl.io.git_place import Place, locate
 from pawl.io.git_process import run
+from pawl.io.git_remote import Upstream, upstream
+from pawl.io.git_settings import read, start_reading
 
 _MOST_ARGUMENTS = 500
 _NUL = b"\x00"
@@ -168,6 +170,11 @@ class Repository:
         self._relative(folder)
         done = run(folder, "ls-tree", "-z", "--name-only", "HEAD", answers=(0, 128))
         return name.casefold() in {os.fsdecode(entry).casefold() for entry in done.stdout.split(_NUL)}
+
+    def upstream(self) -> Upstream | None:
+        """Return what the branch follows on a remote; None if it follows nothing, or HEAD is detached."""
+        branch = self.branch()
+        return upstream(self._place, read(start_reading(self.root)), branch) if branch else None
 
     def close(self) -> None:
         """End the process that is kept for reading; reading again starts another."""

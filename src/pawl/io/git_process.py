@@ -7,6 +7,7 @@ hooks run. Arguments are bytes or fixed text; text from users is never in the pl
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -82,14 +83,25 @@ class Running:
     def __exit__(self, *_: object) -> None:
         if self._process.returncode is None:
             self._process.kill()
-        self._process.communicate()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):  # not read to its end: a child of Git's may still hold the other end
+                    pipe.close()
+        self._process.wait()
 
     def result(self, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         """Give ``stdin`` and return the answer; an exit code that was not foreseen is an ``InvalidError``."""
+        done = self.result_within(TIMEOUT_SECONDS, stdin)
+        if done is None:
+            raise InvalidError(f"Git did not end within {TIMEOUT_SECONDS} seconds", code="git-failed")
+        return done
+
+    def result_within(self, seconds: float, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes] | None:
+        """Return the same, or None if there is no answer within ``seconds``."""
         try:
-            stdout, stderr = self._process.communicate(stdin, timeout=TIMEOUT_SECONDS)
-        except subprocess.TimeoutExpired as error:
-            raise InvalidError(f"Git did not end within {TIMEOUT_SECONDS} seconds", code="git-failed") from error
+            stdout, stderr = self._process.communicate(stdin, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return None
         code = self._process.returncode
         if code not in self._answers:
             raise InvalidError(f"Git refused: {complaint(stderr)}", code="git-failed")

@@ -140,6 +140,21 @@ _MARK = {
     },
     "required": ["rule", "policy", "channels", "line", "message", "differs"],
 }
+_PUSHED: Fields = {
+    "pushed": _or_null(
+        {
+            "type": "object",
+            "properties": {
+                "remote": _TEXT,
+                "branch": _TEXT,
+                "commit": _TEXT,
+                "tries": {"type": "integer", "minimum": 1},
+            },
+            "required": ["remote", "branch", "commit", "tries"],
+        }
+    )
+}
+"""What every command says that was asked to push; null where there was nothing to push."""
 _PUBLISHED: Fields = {"published": _OBJECTS}
 _FILES: Fields = {"files": _TEXTS}
 _INTERVENTION: Fields = {"channel": _TEXT}
@@ -341,7 +356,7 @@ def output_schema(command: str) -> dict[str, Any]:
         "$schema": DIALECT,
         "title": f"pawl {command} -o json",
         "type": "object",
-        "properties": {**common, **fields, **done, **_MAYBE.get(command, {})},
+        "properties": {**common, **fields, **done, **_MAYBE.get(command, {}), **(_PUSHED if done else {})},
         "required": list(common),
         "allOf": [
             {"if": answered, "then": {"required": list(fields)}},
