@@ -28,6 +28,8 @@ MAX_BYTES = 256 * 1024
 MAX_DEPTH = 64
 
 _DIRECTIVE = re.compile(r"\A(?:[ \t]*(?:#[^\n]*)?\n)*%")
+_BLANK_END = re.compile(r"\n +\Z")
+_QUESTION = re.compile(r"(?:\A|[\s{\[,])\?(?=\S)")
 _TAB_INDENT = re.compile(r" *\t[ \t]*[^ \t#]")
 
 
@@ -38,7 +40,9 @@ class _Stop(Exception):  # noqa: N818 - ends a reading that cannot go on; the re
 def load(data: bytes) -> dict[str, Any]:
     """Return the document in ``data`` as plain values or raise ``Unreadable`` with every fault found."""
     text = _readable(data)
-    document = quick_document(_parser(text), max_depth=MAX_DEPTH)
+    # what loaders read in different ways, and libyaml without a word, is left to the builder that sees it
+    doubtful = _BLANK_END.search(text) or ("?" in text and _QUESTION.search(text))
+    document = None if doubtful else quick_document(_parser(text), max_depth=MAX_DEPTH)
     if document is None:
         document = _Builder(text).document()
     if "\t" in text:
@@ -91,6 +95,7 @@ class _Builder:
         self._text = text
         self._next = _parser(text).get_event
         self._faults: list[LocatedFault] = []
+        self._lines: list[str] = text.split("\n") if _QUESTION.search(text) else []
 
     def document(self) -> dict[str, Any]:
         from ruamel.yaml.error import YAMLError  # noqa: PLC0415 - see _parser
@@ -134,6 +139,7 @@ class _Builder:
             message = f"tags are refused ({_tag(event.tag)}): the type follows from how a value is written"
             self._add("tag", message, event)
         if kind == "ScalarEvent":
+            self._refuse_doubtful(event)
             return event.value if event.style else self._plain(event)
         if depth > MAX_DEPTH:
             self._add("too-deep", f"more than {MAX_DEPTH} levels are not read", event)
@@ -178,6 +184,19 @@ class _Builder:
             self._add("merge-key", "merge keys (<<) are refused: write the fields out here", event)
             return None
         return value
+
+    def _refuse_doubtful(self, event: Any) -> None:
+        """Refuse ``{?a: 1}``, in which ? begins a key for some and belongs to it for others, and a text block whose
+        last line is of spaces alone and has no end."""
+        if not event.style and self._lines and self._before(event) == "?":
+            self._add("yaml-syntax", "? is read in different ways here: put the whole text in quotes", event)
+        elif event.style in {"|", ">"} and event.value.endswith(" ") and _BLANK_END.search(self._text):
+            message = "this text ends in a line of spaces without a line end, which is read in different ways"
+            self._add("yaml-syntax", message, event, "end the file with a line end")
+
+    def _before(self, event: Any) -> str:
+        line, column = int(event.start_mark.line), int(event.start_mark.column)
+        return self._lines[line][max(0, column - 1) : column]
 
     def _plain(self, event: Any) -> Any:
         try:
