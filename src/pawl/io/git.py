@@ -8,13 +8,14 @@ the same files makes good for it. No lock of ours is held meanwhile, so none can
 
 from __future__ import annotations
 
+import contextlib
 import os
 import weakref
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from pawl.errors import InvalidError, NotFoundError
-from pawl.io.git_commit import commit
+from pawl.io.git_commit import Prepared, commit
 from pawl.io.git_objects import Objects, refuse_larger
 from pawl.io.git_place import Place, locate
 from pawl.io.git_process import run
@@ -47,6 +48,7 @@ class Repository:
         self.root = place.root
         self._place = place
         self._kept: Objects | None = None
+        self._ready: Prepared | None = None
 
     def identity(self) -> tuple[str, str] | None:
         """Return name and address of Git's user, or None if Git was not told."""
@@ -78,7 +80,15 @@ class Repository:
         returned. Raises ``ConflictError`` if the branch moved, the index is held, or a merge is unfinished.
         """
         names = [self._committable(path) for path in paths]
-        return commit(self._place, self._objects(), self._ref(), names, message)
+        ready, self._ready = self._ready, None
+        return commit(self._place, self._objects(), self._ref(), names, message, ready)
+
+    def prepare(self, message: str) -> None:
+        """Begin what a commit with this message will need, while its files are still being written."""
+        with contextlib.suppress(InvalidError):  # the commit itself will say what is wrong
+            self._objects()
+            self._ready = Prepared(self._place, message)
+            weakref.finalize(self, self._ready.close)
 
     def settled(self, path: Path) -> bool:
         """Whether HEAD, the index and the work tree hold the same bytes of a file; False where that cannot be seen.
@@ -177,7 +187,10 @@ class Repository:
         return upstream(self._place, read(start_reading(self.root)), branch) if branch else None
 
     def close(self) -> None:
-        """End the process that is kept for reading; reading again starts another."""
+        """End the processes that are kept; reading again starts another."""
+        if self._ready is not None:
+            self._ready.close()
+            self._ready = None
         if self._kept is not None:
             self._kept.close()
 

@@ -19,40 +19,59 @@ from pawl.errors import ConflictError, InvalidError, NotFoundError, PawlError
 from pawl.io.git_index import UPDATE, follow, refuse_unfinished, wait_for_index
 from pawl.io.git_objects import Objects
 from pawl.io.git_place import Place
-from pawl.io.git_process import Running, complaint, run, start
+from pawl.io.git_process import ANY_END, Running, complaint, run, start
 from pawl.io.git_settings import Settings, read, start_reading
 from pawl.io.git_trees import Changes, OddTreeError, Writer, written
 from pawl.io.steps import step
 
 _NUL = b"\x00"
 _MOST_ARGUMENTS = 100_000
-_ANY_END = range(-64, 256)
-"""Every exit code, and every signal: what a step came to is looked at by whoever took it."""
 
 
-def commit(place: Place, objects: Objects, ref: str | None, names: Sequence[bytes], message: str) -> str:
+class Prepared:
+    """What a commit will need and that can begin before its files are there: it only reads, and waits to be told."""
+
+    def __init__(self, place: Place, message: str) -> None:
+        self.message = message
+        self.asked = start_reading(place.root)
+        try:
+            self.mover = start(place.root, "update-ref", "-z", "--stdin", "-m", _note(message), answers=ANY_END)
+        except InvalidError:
+            self.asked.close()
+            raise
+
+    def close(self) -> None:
+        """End both processes; harmless when they have ended."""
+        self.asked.close()
+        self.mover.close()
+
+
+def commit(
+    place: Place, objects: Objects, ref: str | None, names: Sequence[bytes], message: str, ready: Prepared | None = None
+) -> str:
     """Commit these files on top of HEAD, which is the branch ``ref`` (None: detached), and return the commit.
 
     If nothing differs from HEAD, HEAD is returned. Raises ``ConflictError`` if the branch moved, the index is held, or
     a merge is unfinished.
     """
-    refuse_unfinished(place)
-    wait_for_index(place)
     with ExitStack() as stack:
-        mover = stack.enter_context(
-            start(place.root, "update-ref", "-z", "--stdin", "-m", _note(message), answers=_ANY_END)
-        )
-        asked = stack.enter_context(start_reading(place.root))
+        if ready is not None:
+            stack.callback(ready.close)
+        refuse_unfinished(place)
+        wait_for_index(place)
+        if ready is None or ready.message != message:
+            ready = Prepared(place, message)
+            stack.callback(ready.close)
         files = _Files(place, names)
         hashing = stack.enter_context(files.start_hashing()) if files.plain else None
         old, old_tree = _state(objects)
-        settings = read(asked)
+        settings = read(ready.asked)
         tree = _tree(place, objects, settings, files, hashing, (old, old_tree))
         if tree == old_tree and old is not None:
             follow(place, names)
             return old
         new = _written_commit(place, settings, tree, old, message)
-        _move(mover, ref, new, old)
+        _move(ready.mover, ref, new, old)
     try:
         follow(place, names)
     except PawlError:
@@ -207,6 +226,6 @@ def _move_back(place: Place, ref: str | None, new: str, old: str | None) -> None
     step("git.move-back")
     # if somebody has built on the commit already, it stays
     if old is None:
-        run(place.root, "update-ref", "-d", *where, new, answers=_ANY_END)
+        run(place.root, "update-ref", "-d", *where, new, answers=ANY_END)
     else:
-        run(place.root, "update-ref", "-m", "commit: taken back", *where, old, new, answers=_ANY_END)
+        run(place.root, "update-ref", "-m", "commit: taken back", *where, old, new, answers=ANY_END)

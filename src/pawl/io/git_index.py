@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pawl.errors import ConflictError, InvalidError
 from pawl.io.git_place import Place
-from pawl.io.git_process import complaint, run
+from pawl.io.git_process import ANY_END, complaint, run
 from pawl.io.steps import step
 
 INDEX_LOCK_SECONDS = 2.0
@@ -44,7 +44,7 @@ def follow(place: Place, names: Sequence[bytes]) -> None:
     deadline = time.monotonic() + INDEX_LOCK_SECONDS
     while True:
         step("git.update-index")
-        done = run(place.root, *UPDATE, stdin=b"\x00".join([*names, b""]), answers=range(-64, 256))
+        done = run(place.root, *UPDATE, stdin=b"\x00".join([*names, b""]), answers=ANY_END)
         if not done.returncode:
             return
         if b"index.lock" not in done.stderr:

@@ -19,6 +19,9 @@ from pawl.errors import InvalidError
 TIMEOUT_SECONDS = 300
 """Signing may wait for a person; nothing else takes that long."""
 
+ANY_END = range(-64, 256)
+"""Every exit code and every signal, for steps whose outcome the caller looks at."""
+
 _OPTIONS = (
     "--literal-pathspecs",
     "--no-pager",
@@ -81,6 +84,10 @@ class Running:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process if it has not ended; harmless when it has."""
         if self._process.returncode is None:
             self._process.kill()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):

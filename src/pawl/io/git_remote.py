@@ -16,14 +16,13 @@ from itertools import groupby
 
 from pawl.errors import ConflictError, InvalidError
 from pawl.io.git_place import Place
-from pawl.io.git_process import complaint, run, start
+from pawl.io.git_process import ANY_END, complaint, run, start
 from pawl.io.git_settings import Settings
 from pawl.io.steps import step
 
 NETWORK_SECONDS = 120
 """How long one fetch or push may take."""
 
-_ANY_END = range(-64, 256)
 _FETCH = ("--quiet", "--no-tags", "--no-prune", "--no-recurse-submodules", "--no-auto-maintenance")
 _PUSH = ("--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no")
 _SOMEBODY_ELSE = re.compile(
@@ -99,7 +98,7 @@ class Upstream:
         )
 
     def _has(self, commit: str) -> bool:
-        return not run(self.place.root, "cat-file", "-e", f"{commit}^{{commit}}", answers=_ANY_END).returncode
+        return not run(self.place.root, "cat-file", "-e", f"{commit}^{{commit}}", answers=ANY_END).returncode
 
     def _unreachable(self, stderr: bytes) -> InvalidError:
         said = _SECRET.sub("", complaint(stderr)) if stderr else "it gave no answer"
@@ -125,7 +124,7 @@ def fast_forward(place: Place, commit: str) -> None:
     """Move branch, index and work tree forward; raises ``ConflictError`` if local changes are in the way."""
     step("git.fast-forward")
     options = ("--ff-only", "--quiet", "--no-stat", "--no-autostash")
-    done = run(place.root, "merge", *options, commit, answers=_ANY_END)
+    done = run(place.root, "merge", *options, commit, answers=ANY_END)
     if done.returncode:
         said = " ".join(done.stderr.decode("utf-8", "replace").split())[:400] or "Git ended without a word"
         message = f"the remote is ahead, and this work tree cannot follow: {said}"
@@ -150,7 +149,7 @@ def take_back(
     step("git.take-back")
     note = ("-m", "pawl: taken back")
     moved = (branch, old, new) if old else ("-d", branch, new)
-    done = run(place.root, "update-ref", *note, *moved, answers=_ANY_END)
+    done = run(place.root, "update-ref", *note, *moved, answers=ANY_END)
     if done.returncode:
         raise _stays(new, complaint(done.stderr))
     source = f"--source={old or _empty(new)}"
@@ -163,9 +162,9 @@ def take_back(
             step("git.restore")
             stdin = b"\x00".join([*map(os.fsencode, group), b""])
             options = ("--pathspec-from-file=-", "--pathspec-file-nul")
-            done = run(place.root, "restore", source, *how, *options, stdin=stdin, answers=_ANY_END)
+            done = run(place.root, "restore", source, *how, *options, stdin=stdin, answers=ANY_END)
             if done.returncode:
-                run(place.root, "update-ref", *note, branch, new, old or "0" * len(new), answers=_ANY_END)
+                run(place.root, "update-ref", *note, branch, new, old or "0" * len(new), answers=ANY_END)
                 raise _stays(new, complaint(done.stderr))
 
 
@@ -183,5 +182,5 @@ def _empty(like: str) -> str:
 
 def _network(place: Place, *arguments: str) -> subprocess.CompletedProcess[bytes] | None:
     """Run Git against a remote without asking anybody anything; None if it did not end in time."""
-    with start(place.root, *arguments, answers=_ANY_END, GIT_TERMINAL_PROMPT="0") as running:
+    with start(place.root, *arguments, answers=ANY_END, GIT_TERMINAL_PROMPT="0") as running:
         return running.result_within(NETWORK_SECONDS)

@@ -58,6 +58,8 @@ def apply(workspace: Workspace, plan: Plan, *, commit: bool, branch: str | None 
     with Lock(workspace.lock_file, timeout=LOCK_SECONDS):
         _expect(workspace, plan)
         _sweep(workspace, plan)
+        if repository and commit:
+            repository.prepare(plan.message)
         files, problems = _carry_through(workspace, plan)
         if not (repository and commit):
             return Applied(files=tuple(workspace.relative(path) for path in files), commit=None, problems=problems)
