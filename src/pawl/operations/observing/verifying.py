@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -146,6 +147,13 @@ def _projection(check: _Verification, channel: Channel, records: tuple[Record, .
         note = f"{where} is one record behind its journal: a command was stopped in between; the next one mends it"
         check.problems.append(Problem(code="projection-behind", severity="warning", message=note, path=where))
         return
+    known = _serial_in(data)
+    if records and known is not None and known > len(records):
+        message = (
+            f"releases/{channel}/ ends at record {len(records)}, and {where} knows of record {known}: it was cut off"
+        )
+        check.error("journal-truncated", message, where, f"restore releases/{channel}/ from Git")
+        return
     if not records:
         message = f"{where} is there and releases/{channel}/ holds no record: the journal was removed"
     else:
@@ -154,6 +162,15 @@ def _projection(check: _Verification, channel: Channel, records: tuple[Record, .
             message += f": {why}"
     hint = MEND if records else f"restore releases/{channel}/ from Git"
     check.error("projection-damaged", message, where, hint)
+
+
+def _serial_in(data: bytes) -> int | None:
+    """Return the serial that a projection names, or None where it is no projection."""
+    try:
+        serial = json.loads(data)["serial"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return serial if type(serial) is int else None
 
 
 def _statement(check: _Verification, record: Record, row: dict[str, Any]) -> None:
