@@ -35,7 +35,14 @@ COMMANDS = (
     "runs list",
     "halt support/refund --channel production --reason stop",
 )
-PRIVATE = (".pawl/sources", ".pawl/documents/*", ".pawl/lock", ".pawl/runs.db", ".pawl/runs.db-wal", ".pawl/.gitignore")
+PRIVATE = (
+    ".pawl/sources.db",
+    ".pawl/documents/*",
+    ".pawl/lock",
+    ".pawl/runs.db",
+    ".pawl/runs.db-wal",
+    ".pawl/.gitignore",
+)
 SHARED = ("registry/channels/production.json", "releases/production/000001.json", "releases/evidence/**/*.json")
 
 
@@ -71,7 +78,7 @@ def test_no_command_waits_for_what_is_no_file(released: Shop, where: str, kind: 
         ended = in_process("-C", str(released.root), *shlex.split(line))
         assert ended.code in range(9), line + ended.out + ended.err
         codes[line.split()[0]] = ended.code
-    if where in {".pawl/sources", ".pawl/documents/*", ".pawl/.gitignore"}:
+    if where in {".pawl/sources.db", ".pawl/documents/*", ".pawl/.gitignore"}:
         assert set(codes.values()) == {0}, codes
     if where in SHARED:
         assert codes["verify"] == 6 or (where == "registry/channels/production.json" and codes["verify"] != 0)

@@ -234,6 +234,7 @@ review-due, review-missed | a waiver that broke the glass is to be reviewed (war
 ledger-not-asked | the ledger of runs cannot be read, so nothing is said of open runs (warning)
 channel-empty, file-gone | nothing pinned; pinned and the file under procedures/ is gone
 unchanged | it holds already, nothing was written (note)
+source-moved | a file changed while a command read it; run the command again (5)
 conflict, locked | somebody else moved the state, or writes now; nothing was written (5)
 wrong-branch | journals are written on another branch (2)
 not-committed | recorded, and Git could not commit it; the next writing command does (warning)

@@ -1,109 +1,54 @@
 """Reading what people write: procedures, suites, policies and registry.yaml, with all faults of all files in one run.
 
 A file that does not read is never skipped: it is a problem with file, line and column, and what it would have held is
-not there for anybody.
+not there for anybody. Procedures and suites whose files show no change since they read well are not opened; whoever
+asks for more than their heads has them read and hashed at that moment (``remembered``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, TypeVar
 
-from pawl.conformance.suites import Suite, applies, read_suite
+from pawl.conformance.suites import Suite, read_suite
 from pawl.errors import Faulty, InvalidError, PawlError
 from pawl.ids import Name, parse_name
+from pawl.io.file_marks import Mark, same_mark
 from pawl.io.locating import problems_of, unreadable_problems
 from pawl.io.strict_yaml import Unreadable, load
+from pawl.operations.remembered import Unopened, UnopenedProcedure, UnopenedSuite
+from pawl.operations.source_files import Seen, files_below, read_quickly
+from pawl.operations.source_memory import FILE, MARK, NAME, Row, SourceMemory, open_sources
+from pawl.operations.source_values import Files, Source, Sources, UnopenedSource
 from pawl.policy.rules import PolicySource
 from pawl.policy.sources import read_policy
 from pawl.problems import Fault, Problem
 from pawl.procedures.procedure import Procedure
 from pawl.procedures.read import read_procedure
 from pawl.registry.settings import Settings, read_settings
-from pawl.workspace import Workspace
+from pawl.workspace import MAX_SOURCE_BYTES, Workspace
+
+__all__ = ["Source", "Sources", "read_one", "read_policies", "read_settings_file", "read_sources", "read_suites"]
 
 Value = TypeVar("Value")
 
 
-class Named(Protocol):
-    """What is known by a name of its own: a suite or a policy."""
-
-    @property
-    def name(self) -> str: ...
-
-
-HasName = TypeVar("HasName", bound=Named)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source(Generic[Value]):
-    """What one file of the work tree holds, with its path and its bytes."""
-
-    value: Value
-    path: str
-    data: bytes
-
-    def problems(self, *faults: Fault) -> tuple[Problem, ...]:
-        """Return faults of the value as problems of the file."""
-        return problems_of(self.path, self.data, faults)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
-    """Everything that was read. ``problems`` are those of all files; ``unread`` are the files that hold nothing."""
-
-    settings: Settings
-    procedures: Mapping[Name, Source[Procedure]]
-    suites: Mapping[str, Source[Suite]]
-    policies: Mapping[str, Source[PolicySource]]
-    problems: tuple[Problem, ...]
-    unread: tuple[str, ...]
-    _about: Mapping[Name, tuple[Source[Suite], ...]] = field(init=False, repr=False)
-    """The suites by the procedure that they are about, in the order of their names."""
-
-    def __post_init__(self) -> None:
-        about: dict[Name, list[Source[Suite]]] = {}
-        for _, source in sorted(self.suites.items()):
-            about.setdefault(source.value.about, []).append(source)
-        object.__setattr__(self, "_about", {name: tuple(suites) for name, suites in about.items()})
-
-    def suites_about(self, name: Name) -> tuple[Source[Suite], ...]:
-        """Return the suites about a procedure, whatever versions they are for."""
-        return self._about.get(name, ())
-
-    @property
-    def unread_suites(self) -> tuple[str, ...]:
-        return tuple(path for path in self.unread if path.startswith("conformance/"))
-
-    def suites_of(self, procedure: Procedure) -> tuple[Suite, ...]:
-        """Return every suite that is about this version, in the order of their names."""
-        return tuple(source.value for source in self.suite_sources_of(procedure))
-
-    def suite_sources_of(self, procedure: Procedure) -> tuple[Source[Suite], ...]:
-        """Return the same with their files."""
-        return tuple(source for source in self.suites_about(procedure.name) if applies(source.value, procedure))
-
-
-class Known(Protocol):
-    """What was read before, by the kind of file and its bytes."""
-
-    def get(self, kind: str, data: bytes) -> Any: ...
-    def add(self, kind: str, data: bytes, value: Any) -> None: ...
+HasDocument = TypeVar("HasDocument", Procedure, Suite)
 
 
 @dataclass(slots=True)
 class _Reading:
     workspace: Workspace
-    known: Known | None = None
+    memory: SourceMemory = field(default_factory=SourceMemory)
     problems: list[Problem] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
-    found: int = 0
 
-    def read(self, path: Path, reader: Callable[[Any], Value], kind: str = "") -> Source[Value] | None:
-        """Return what ``reader`` makes of a file of a kind, or note why it makes nothing of it."""
-        self.found += 1
+    def read(self, path: Path, reader: Callable[[Any], Value]) -> Source[Value] | None:
+        """Return what ``reader`` makes of a file, or note why it makes nothing of it."""
         where = self.workspace.relative(path)
         try:
             data = self.workspace.read_source(path)
@@ -113,20 +58,59 @@ class _Reading:
         if path.is_symlink() and path != self.workspace.settings_file:
             self._fail(where, _linked(where))
             return None
-        before = self.known.get(kind, data) if self.known else None
-        if before is not None:
-            return Source(value=before, path=where, data=data)
+        return self._made(where, data, reader)
+
+    def open(
+        self, seen: Seen, reader: Callable[[Any], HasDocument], kind: str, row: tuple[Any, ...] | None
+    ) -> Source[HasDocument] | tuple[Any, ...] | None:
+        """Return the same of a plain file; its row where the bytes are still those that it is about."""
+        found = read_quickly(seen, MAX_SOURCE_BYTES)
+        if found is None:
+            return self.read(self.workspace.root / seen.path, reader)
+        data, mark = found
+        file = hashlib.sha256(data).hexdigest()
+        if row is not None and row[FILE] == file:
+            if mark is not None:
+                self.memory.mark(seen.path, mark)
+            return row
+        source = self._made(seen.path, data, reader)
+        if source is not None and mark is not None:
+            self._note(source, kind, mark, file)
+        return source
+
+    def _made(self, where: str, data: bytes, reader: Callable[[Any], Value]) -> Source[Value] | None:
         try:
-            value = reader(load(data))
+            return Source(value=reader(load(data)), path=where, data=data)
         except Unreadable as error:
             self._fail(where, *unreadable_problems(where, error))
         except Faulty as error:
             self._fail(where, *problems_of(where, data, error.faults))
-        else:
-            if self.known:
-                self.known.add(kind, data, value)
-            return Source(value=value, path=where, data=data)
         return None
+
+    def _note(self, source: Source[Any], kind: str, mark: Mark, file: str) -> None:
+        """Have it remembered what a file read as, unless it stands in the wrong place."""
+        value = source.value
+        of_procedure = kind == "procedure"
+        if of_procedure and source.path != f"procedures/{value.name}.yaml":
+            return
+        made = hashlib.sha1(usedforsecurity=False)  # how Git names content; nothing is trusted because of it
+        made.update(b"blob %d\x00" % len(source.data))
+        made.update(source.data)
+        requires = value.requires if of_procedure else {}
+        row = Row(
+            path=source.path,
+            kind=kind,
+            mark=mark,
+            file=file,
+            blob=made.hexdigest(),
+            name=value.name,
+            digest=value.digest,
+            type=value.kind if of_procedure else "",
+            version=value.version if of_procedure else value.versions,
+            about=None if of_procedure else value.about,
+            requires=json.dumps(requires) if requires else None,
+        )
+        self.memory.note(row, json.dumps(value.document, separators=(",", ":")))
 
     def refuse(self, source: Source[Any], fault: Fault) -> None:
         """Note why a file that reads still holds nothing."""
@@ -137,19 +121,21 @@ class _Reading:
         self.unread.append(where)
 
 
-def read_sources(workspace: Workspace, known: Known | None = None) -> Sources:
+def read_sources(workspace: Workspace, *, hear_all: bool = False) -> Sources:
     """Read every file that people write. Raises only where registry.yaml itself does not read.
 
-    Whoever brings along what is ``known`` wants to hear everything: the error then has the faults of all files.
+    The error then has the faults of that file alone, or with ``hear_all`` those of all files.
     """
-    reading = _Reading(workspace, known)
+    reading = _Reading(workspace)
     settings = reading.read(workspace.settings_file, read_settings)
-    if settings is None and known is None:
+    if settings is None and not hear_all:
         raise _no_settings(reading)
+    reading.memory = open_sources(workspace)
     procedures = _procedures(reading)
-    suites = _named(reading, workspace.conformance, read_suite, "suite")
-    policies = _named(reading, workspace.policies, read_policy, "policy")
+    suites = _suites(reading)
+    policies = _named(_read_each(reading, workspace.policies, read_policy), "policy", reading)
     _note_hidden(reading, workspace.policies)
+    reading.memory.save()
     if settings is None:
         raise _no_settings(reading)
     return Sources(
@@ -162,11 +148,15 @@ def read_sources(workspace: Workspace, known: Known | None = None) -> Sources:
     )
 
 
-def read_suites(workspace: Workspace, known: Known | None = None) -> Sources:
-    """Read the settings and the suites alone: what published versions are judged by, whatever else is being edited."""
+def read_suites(workspace: Workspace, *, opened: bool = True) -> Sources:
+    """Read the settings and the suites alone: what published versions are judged by, whatever else is being edited.
+
+    ``opened``: the suites that are asked for are parsed at that moment, because what they come to is stored.
+    """
     settings = read_settings_file(workspace)
-    reading = _Reading(workspace, known)
-    suites = _named(reading, workspace.conformance, read_suite, "suite")
+    reading = _Reading(workspace, open_sources(workspace))
+    suites = _suites(reading)
+    reading.memory.save()
     return Sources(
         settings=settings,
         procedures={},
@@ -174,12 +164,14 @@ def read_suites(workspace: Workspace, known: Known | None = None) -> Sources:
         policies={},
         problems=tuple(reading.problems),
         unread=tuple(reading.unread),
+        open_suites=opened,
     )
 
 
 def read_policies(workspace: Workspace) -> Mapping[str, Source[PolicySource]]:
     """Return the policy sources of the work tree that read, by name: what may be in force, or not yet."""
-    return _named(_Reading(workspace), workspace.policies, read_policy, "policy")
+    reading = _Reading(workspace)
+    return _named(_read_each(reading, workspace.policies, read_policy), "policy", reading)
 
 
 def read_settings_file(workspace: Workspace) -> Settings:
@@ -204,23 +196,66 @@ def read_one(workspace: Workspace, path: Path, reader: Callable[[Any], Value]) -
     return read.value
 
 
-def _procedures(reading: _Reading) -> dict[Name, Source[Procedure]]:
-    found: dict[Name, Source[Procedure]] = {}
-    folder = reading.workspace.procedures
-    for path in _yaml_files(reading, folder):
-        source = reading.read(path, read_procedure, "procedure")
-        if source is None:
+def _procedures(reading: _Reading) -> Files[Name, Procedure]:
+    found: dict[Name, Any] = {}
+    make = _maker(reading, UnopenedProcedure, read_procedure)
+    for entry in _each(reading, reading.workspace.procedures, read_procedure, "procedure"):
+        if type(entry) is tuple:  # only what stands in its place was remembered
+            found[entry[NAME]] = entry
             continue
-        name = source.value.name
-        wanted = path.relative_to(folder).as_posix().removesuffix(".yaml")
+        name = entry.value.name
+        wanted = entry.path.removeprefix("procedures/").removesuffix(".yaml")
         if name == wanted:
-            found[name] = source
+            found[name] = entry
             continue
         message = f"the name {name} is not the file's path, which is {wanted}"
-        reading.refuse(
-            source, Fault(code="name-not-path", message=message, at=("name",), hint=_name_hint(name, wanted))
-        )
-    return found
+        reading.refuse(entry, Fault(code="name-not-path", message=message, at=("name",), hint=_name_hint(name, wanted)))
+    return Files(found, make)
+
+
+def _suites(reading: _Reading) -> Files[str, Suite]:
+    make = _maker(reading, UnopenedSuite, read_suite)
+    return Files(
+        _named(_each(reading, reading.workspace.conformance, read_suite, "suite"), "suite", reading, make), make
+    )
+
+
+def _maker(
+    reading: _Reading, kind: Callable[[Unopened], Value], reader: Callable[[Any], Value]
+) -> Callable[[Row], Source[Value]]:
+    def make(row: Row) -> Source[Value]:
+        file = Unopened(reading.workspace, reading.memory, row)
+        return UnopenedSource(file, kind(file), reader)
+
+    return make
+
+
+def _each(reading: _Reading, folder: Path, reader: Callable[[Any], HasDocument], kind: str) -> Iterator[Any]:
+    """Yield each file that reads: as its row, a plain tuple, if it shows no change, else as a source."""
+    rows = reading.memory.rows(kind)
+    for seen in files_below(reading.workspace.root, folder):
+        row = rows.pop(seen.path, None)
+        if seen.status is not None and row is not None and row[MARK] == same_mark(seen.status):
+            yield row
+            continue
+        entry: Any = None
+        if seen.status is not None and seen.name.endswith(".yaml"):
+            entry = reading.open(seen, reader, kind, row)
+        elif _is_read(reading, reading.workspace.root / seen.path):
+            entry = reading.read(reading.workspace.root / seen.path, reader)
+        if row is not None and entry is not row:
+            reading.memory.miss((seen.path,))
+        if entry is not None:
+            yield entry
+    reading.memory.miss(rows)
+
+
+def _read_each(reading: _Reading, folder: Path, reader: Callable[[Any], Value]) -> Iterator[Source[Value]]:
+    """Yield each file that reads, all of them opened."""
+    for path in reading.workspace.sources(folder):
+        source = reading.read(path, reader) if _is_read(reading, path) else None
+        if source is not None:
+            yield source
 
 
 def _name_hint(name: Name, wanted: str) -> str:
@@ -232,19 +267,17 @@ def _name_hint(name: Name, wanted: str) -> str:
 
 
 def _named(
-    reading: _Reading, folder: Path, reader: Callable[[Any], HasName], field_name: str
-) -> dict[str, Source[HasName]]:
-    found: dict[str, Source[HasName]] = {}
-    for path in _yaml_files(reading, folder):
-        source = reading.read(path, reader, field_name)
-        if source is None:
+    entries: Iterable[Any], field_name: str, reading: _Reading, make: Callable[[Row], Source[Any]] | None = None
+) -> dict[str, Any]:
+    """Return sources, or rows of which ``make`` makes some, by their names; of two of one name the first by path."""
+    found: dict[str, Any] = {}
+    for entry in entries:
+        name = entry[NAME] if type(entry) is tuple else entry.value.name
+        if name not in found:
+            found[name] = entry
             continue
-        name = source.value.name
-        other = found.get(name)
-        if other is None:
-            found[name] = source
-            continue
-        first, second = sorted((other, source), key=lambda one: one.path)
+        both = [make(Row(*one)) if make and type(one) is tuple else one for one in (found[name], entry)]
+        first, second = sorted(both, key=lambda one: one.path)
         found[name] = first
         message = f"the {field_name} {name} stands in two files: {first.path} and {second.path}"
         hint = "give one of them another name; which is older is not known here, and the first by path is what is read"
@@ -252,26 +285,26 @@ def _named(
     return found
 
 
-def _yaml_files(reading: _Reading, folder: Path) -> list[Path]:
-    files = []
-    for path in reading.workspace.sources(folder):
-        where = reading.workspace.relative(path)
-        if path.is_symlink() and not path.is_file() and path.suffix != ".yaml":
-            message = f"{where} is a link to no file, and folders are not followed: what is behind it is not read"
-            reading.problems.append(
-                Problem(code="path-outside", message=message, path=where, hint="move the files here")
-            )
-            reading.unread.append(where)
-        elif path.suffix == ".yaml":
-            files.append(path)
-        elif path.suffix.lower() in {".yaml", ".yml", ".json"}:
-            message = f"{where} is not read: files here end in .yaml"
-            reading.problems.append(Problem(code="file-ending", message=message, path=where, hint="rename it"))
-            reading.unread.append(where)
-        elif path.suffix != ".md":
-            message = f"{where} is not read: files here end in .yaml"
-            reading.problems.append(Problem(code="file-ignored", severity="warning", message=message, path=where))
-    return files
+def _is_read(reading: _Reading, path: Path) -> bool:
+    """Whether a file is one to read; what is not is noted, unless it is text for people."""
+    where = reading.workspace.relative(path)
+    if path.is_symlink() and not path.is_file() and path.suffix != ".yaml":
+        message = f"{where} is a link to no file, and folders are not followed: what is behind it is not read"
+        problem = Problem(code="path-outside", message=message, path=where, hint="move the files here")
+    elif path.suffix == ".yaml":
+        return True
+    elif path.suffix.lower() in {".yaml", ".yml", ".json"}:
+        message = f"{where} is not read: files here end in .yaml"
+        problem = Problem(code="file-ending", message=message, path=where, hint="rename it")
+    elif path.suffix != ".md":
+        message = f"{where} is not read: files here end in .yaml"
+        problem = Problem(code="file-ignored", severity="warning", message=message, path=where)
+    else:
+        return False
+    reading.problems.append(problem)
+    if problem.severity == "error":
+        reading.unread.append(where)
+    return False
 
 
 def _note_hidden(reading: _Reading, folder: Path) -> None:

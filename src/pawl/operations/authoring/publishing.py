@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pawl.canonical import content_digest, sha256
 from pawl.errors import ConflictError, InvalidError, NotFoundError
-from pawl.ids import Name, Serial, Version
+from pawl.ids import Name, Ref, Serial, Version
 from pawl.operations.authoring.bumping import Ground, Step, ground_of, reused, step_to
 from pawl.operations.reviewing.linting import lint_new
 from pawl.operations.session import Report, Session
+from pawl.operations.source_values import Head
 from pawl.operations.sources import Source, Sources, read_sources
 from pawl.operations.world import read_world
 from pawl.problems import Fault, Problem
@@ -55,8 +56,9 @@ def _publish(session: Session, names: Sequence[Name], *, dry_run: bool, reason: 
     world = read_world(session.workspace)
     sources = read_sources(session.workspace)
     chosen = _chosen(sources, names)
-    selection = select(chosen, ground_of(session.workspace, world.catalog))
-    new = [sources.procedures[name] for name in selection.new]
+    selection = select(sources, chosen, ground_of(session.workspace, world.catalog))
+    # what is frozen is what its file says now, whatever is remembered of it
+    new = [sources.procedures[name].opened() for name in selection.new]
     blocking = (
         *sources.problems,
         *selection.problems,
@@ -90,34 +92,32 @@ def _publish(session: Session, names: Sequence[Name], *, dry_run: bool, reason: 
     )
 
 
-def select(chosen: Iterable[Source[Procedure]], ground: Ground) -> Selection:
-    """Sort sources into new and published ones, and say what their version numbers make impossible."""
-    new: dict[Name, Step] = {}
+def select(sources: Sources, chosen: Iterable[Head], ground: Ground) -> Selection:
+    """Sort procedures into new and published ones, and say what their version numbers make impossible."""
+    new: list[Name] = []
     same: list[Name] = []
-    sources = tuple(chosen)
-    problems = [*reused_problems(sources, ground)]
-    for source in sources:
-        if source.value.ref in ground.catalog.published:
-            same.append(source.value.name)
-        else:
-            step = new[source.value.name] = step_to(source.value, ground)
-            problems += source.problems(*step.faults, *step.warnings)
-    return Selection(new=new, same=tuple(same), problems=tuple(problems))
-
-
-def reused_problems(sources: Iterable[Source[Procedure]], ground: Ground) -> Iterator[Problem]:
-    """Yield a problem for each source whose version is published with other content."""
-    for source in sources:
-        published = ground.catalog.published.get(source.value.ref)
-        if published is not None and published.digest != source.value.digest:
-            yield from source.problems(reused(source.value, ground)[1])
+    problems: list[Problem] = []
+    for head in chosen:
+        published = ground.catalog.published.get(Ref(head.name, head.version))
+        if published is None:
+            new.append(head.name)
+            continue
+        same.append(head.name)
+        if published.digest != head.digest:
+            source = sources.procedures[head.name]
+            problems += source.problems(reused(source.value, ground)[1])
+    steps = {name: step_to(sources.procedures[name].value, ground) for name in new}
+    for name, step in steps.items():
+        problems += sources.procedures[name].problems(*step.faults, *step.warnings)
+    return Selection(new=steps, same=tuple(same), problems=tuple(problems))
 
 
 def requirement_problems(sources: Sources, catalog: Catalog) -> tuple[Problem, ...]:
     """Return a problem for every requirement that nobody can ever meet, and for every cycle of requirements."""
     problems: list[Problem] = []
     unread = frozenset(sources.unread)
-    for source in sources.procedures.values():
+    requiring = sources.requiring
+    for source in requiring.values():
         for name, specifier in source.value.requires.items():
             versions = _versions_there(name, sources, catalog)
             if any(satisfies(version, specifier) for version in versions) or f"procedures/{name}.yaml" in unread:
@@ -138,7 +138,7 @@ def requirement_problems(sources: Sources, catalog: Catalog) -> tuple[Problem, .
                     at=("requires", name),
                 )
                 problems += source.problems(fault)
-    members: Mapping[Name, Procedure] = {name: source.value for name, source in sources.procedures.items()}
+    members: Mapping[Name, Procedure] = {name: source.value for name, source in requiring.items()}
     for cycle in requirement_cycles(members):
         message = f"requirements go round in a circle: {' -> '.join((*cycle, cycle[0]))}"
         fault = Fault(code="requirement-cycle", message=message, at=("requires",), on_key=True)
@@ -151,7 +151,7 @@ def _versions_there(name: Name, sources: Sources, catalog: Catalog) -> set[Versi
     return here | {item.version for item in catalog.versions_of(name)}
 
 
-def _chosen(sources: Sources, names: Sequence[Name]) -> list[Source[Procedure]]:
+def _chosen(sources: Sources, names: Sequence[Name]) -> tuple[Head, ...]:
     missing = [name for name in names if name not in sources.procedures]
     if missing:
         unread = [problem for problem in sources.problems if problem.severity == "error"]
@@ -162,7 +162,8 @@ def _chosen(sources: Sources, names: Sequence[Name]) -> list[Source[Procedure]]:
             code="name-unknown",
             hint=f"pawl new KIND {missing[0]} writes one",
         )
-    return [sources.procedures[name] for name in dict.fromkeys(names)] or list(sources.procedures.values())
+    by_name = {head.name: head for head in sources.heads}
+    return tuple(by_name[name] for name in dict.fromkeys(names)) or sources.heads
 
 
 def published_form(source: Source[Procedure]) -> Published:

@@ -122,7 +122,7 @@ def policy_problems(sources: Sources, world: World) -> tuple[Problem, ...]:
     for index, fault in duplicate_faults([source.value for source in ordered]):
         found += ordered[index].problems(fault)
     names = {(item.kind, item.name) for item in world.catalog.published.values()}
-    names |= {(source.value.kind, source.value.name) for source in sources.procedures.values()}
+    names |= {(head.kind, head.name) for head in sources.heads}
     for source in ordered:
         rules = source.value.rules
         found += source.problems(

@@ -18,7 +18,6 @@ from pawl.operations.observing.auditing import live_verdict
 from pawl.operations.releasing.judging import Suites
 from pawl.operations.releasing.targets import Sets, find_targets, target_row
 from pawl.operations.session import Report, Session
-from pawl.operations.source_cache import open_cache
 from pawl.operations.sources import Sources, read_suites
 from pawl.operations.world import World, read_world
 from pawl.policy.verdict import FINDINGS
@@ -68,15 +67,12 @@ def status(session: Session, channel: Channel | None = None) -> Report:
 
 
 def _sources(session: Session, problems: list[Problem]) -> Sources | None:
-    """Return the suites, from what files read as before where that is known; None where registry.yaml does not read."""
-    known = open_cache(session.workspace)
+    """Return the suites, those unopened whose files show no change; None where registry.yaml does not read."""
     try:
-        sources = read_suites(session.workspace, known)
+        return read_suites(session.workspace, opened=False)
     except InvalidError as error:
         problems.extend(replace(problem, severity="warning") for problem in error.problems)
         return None
-    known.save(session.workspace)
-    return sources
 
 
 def _channel_row(

@@ -28,12 +28,10 @@ from pawl.operations.reviewing.scope import Scope, since, whole
 from pawl.operations.reviewing.tampering import tampered
 from pawl.operations.reviewing.testing import Ran, report, results_data, run_all, suite_problems, work_tree_runs
 from pawl.operations.session import Report, Session
-from pawl.operations.source_cache import open_cache
-from pawl.operations.sources import Source, Sources, read_sources
+from pawl.operations.sources import Sources, read_sources
 from pawl.operations.world import World, read_world
 from pawl.policy.verdict import INTEGRITY
 from pawl.problems import Problem
-from pawl.procedures.procedure import Procedure
 
 
 def check(session: Session, base: str | None = None, *, everything: bool = False) -> Report:
@@ -41,9 +39,7 @@ def check(session: Session, base: str | None = None, *, everything: bool = False
 
     ``base`` is a Git revision to compare with; ``everything`` runs every suite nevertheless.
     """
-    known = open_cache(session.workspace)
-    sources = read_sources(session.workspace, known)
-    known.save(session.workspace)
+    sources = read_sources(session.workspace, hear_all=True)
     revision = at_revision(session.workspace, base, fork=True) if base is not None else None
     try:
         world = read_world(session.workspace)
@@ -68,12 +64,11 @@ def _checked(
     remarks: Sequence[Problem],
 ) -> Report:
     """Return the report on a work tree whose records can be believed; ``remarks`` are what was said of those."""
-    every = tuple(sources.procedures.values())
-    selection = select(every, ground)
-    runs = [run for run in work_tree_runs(sources) if run.suite.about in scope.tested]
+    selection = select(sources, sources.heads, ground)
+    runs = work_tree_runs(sources, scope.tested)
     ran = run_all(session, sources, world.catalog, runs)
     linted = lint(session.workspace, sources, scope.linted, scope.tested, runs)
-    wrong = [*selection.problems, *_own_registry(every, session, world, selection, scope.revision)]
+    wrong = [*selection.problems, *_own_registry(sources, session, world, selection, ground)]
     numbers = {problem.path: problem for problem in wrong if problem.path and problem.severity == "error"}
     found = prospects(session, world, sources, _moving(scope), ran, numbers)
     if alarms := canary_problems(found):
@@ -136,16 +131,16 @@ def _ground(session: Session, world: World, revision: Revision | None) -> Ground
     if revision is None:
         return ground_of(session.workspace, world.catalog)
     effects = effects_of(session.workspace, world.catalog)
-    return Ground(catalog=revision.catalog(), read=revision.published, effects=effects)
+    return Ground(catalog=revision.catalog(world.catalog), read=revision.published, effects=effects)
 
 
 def _own_registry(
-    every: Sequence[Source[Procedure]], session: Session, world: World, selection: Selection, revision: Revision | None
+    sources: Sources, session: Session, world: World, selection: Selection, ground: Ground
 ) -> Iterator[Problem]:
     """Yield what the work tree's own registry says of version numbers, beside what the base's says."""
-    if revision is not None:
+    if ground.catalog.head != world.catalog.head:
         told = {(problem.code, problem.path, problem.line) for problem in selection.problems}
-        own = select(every, ground_of(session.workspace, world.catalog))
+        own = select(sources, sources.heads, ground_of(session.workspace, world.catalog))
         yield from (problem for problem in own.problems if (problem.code, problem.path, problem.line) not in told)
 
 

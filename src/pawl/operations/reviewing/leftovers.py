@@ -93,10 +93,15 @@ def _ways_closing(session: Session, sources: Sources, world: World, paths: froze
 
 def _live(sources: Sources, world: World, paths: frozenset[str]) -> Iterator[tuple[Source[Suite], list[Channel], Pin]]:
     """Yield each changed suite with each live version of what it is about that is not the one in the work tree."""
-    for source in sorted(sources.suites.values(), key=lambda item: item.path):
+    about = sources.suite_paths()
+    changed = (
+        source
+        for path in sorted(paths & about.keys())
+        for source in sources.suites_about(about[path])
+        if source.path == path and about[path] in sources.procedures
+    )
+    for source in changed:
         name = source.value.about
-        if source.path not in paths or name not in sources.procedures:
-            continue
         live: dict[Digest, tuple[Pin, list[Channel]]] = {}
         for channel, state in sorted(world.channels.items()):
             pin = state.pins.get(name)

@@ -94,22 +94,38 @@ def _of_settings(workspace: Workspace, faults: Sequence[Fault]) -> tuple[Problem
     return problems_of(workspace.relative(path), workspace.read_source(path), faults) if faults else ()
 
 
-def _together(sources: Sources, roots: Iterable[Name]) -> Iterator[Problem]:
-    here: Mapping[Name, Procedure] = {name: source.value for name, source in sources.procedures.items()}
-    for root in sorted(roots):
-        if not here[root].requires:
-            continue
+def _together(sources: Sources, roots: frozenset[Name]) -> Iterator[Problem]:
+    requiring = {head.name for head in sources.heads if head.requires}
+    here: Mapping[Name, Procedure] = _Values(sources.procedures)
+    for root in sorted(roots & requiring):
         members = (here[member.name] for member in closure_of(root, here).members)
         for name, fault in lint_closure(members, sources.settings.lint):
             yield from sources.procedures[name].problems(fault)
 
 
+class _Values(Mapping[Name, Procedure]):
+    """The procedures of sources, each made when it is asked for."""
+
+    def __init__(self, sources: Mapping[Name, Source[Procedure]]) -> None:
+        self._sources = sources
+
+    def __getitem__(self, name: Name) -> Procedure:
+        return self._sources[name].value
+
+    def __iter__(self) -> Iterator[Name]:
+        return iter(self._sources)
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+
 def _secrets(sources: Sources, names: frozenset[Name], roots: frozenset[Name]) -> Iterator[Problem]:
     """Secrets in suites, which are as public as procedures: they stand in the same repository."""
     everything = names == sources.procedures.keys()
-    for _, source in sorted(sources.suites.items()):
-        if everything or source.value.about in names | roots:
-            yield from source.problems(*secret_faults(source.value.document, because=_KEPT_BY_GIT))
+    wanted = sources.subjects if everything else names | roots
+    found = [source for name in wanted for source in sources.suites_about(name)]
+    for source in sorted(found, key=lambda source: source.value.name):
+        yield from source.problems(*secret_faults(source.value.document, because=_KEPT_BY_GIT))
 
 
 def _rendered(sources: Sources, runs: Iterable[Run], exact: Sequence[Counter]) -> Iterator[Problem]:

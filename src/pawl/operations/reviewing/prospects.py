@@ -104,7 +104,7 @@ def _prospect(
     if not moves:
         return Prospect(channel=channel, policy=number, refs=(), refusals=(), remarks=(), needs=())
     situation = situation_for(session, world, action="promote", state=state, moves=moves)
-    here: dict[Digest, Procedure] = {source.value.digest: source.value for source in sources.procedures.values()}
+    here = _ByDigest(sources)
     procedures = read_affected(session.workspace, situation, here)
     situation = replace(situation, documents={digest: item.document for digest, item in procedures.items()})
     verdict = evaluate(replace(situation, evidence={name: evidence.get(name, ()) for name in moves}))
@@ -112,6 +112,23 @@ def _prospect(
     refusals, needs = _set(session, world, state, moves)
     found = _sorted(verdict, channel, moves, world)
     return replace(found, refusals=(*numbers, *refusals, *found.refusals), needs=(*found.needs, *needs))
+
+
+class _ByDigest(Mapping[Digest, Procedure]):
+    """The work tree's procedures by their digests; a file is opened for one that is asked for."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._names = {head.digest: head.name for head in sources.heads}
+
+    def __getitem__(self, digest: Digest) -> Procedure:
+        return self._sources.procedures[self._names[digest]].value
+
+    def __iter__(self) -> Iterator[Digest]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 def _number(pin: Pin, problem: Problem) -> Finding:

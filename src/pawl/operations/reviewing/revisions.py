@@ -27,7 +27,7 @@ from pawl.problems import Fault, Problem
 from pawl.procedures.procedure import Procedure
 from pawl.procedures.read import read_procedure
 from pawl.registry.catalog import Catalog, Published, fold_registry
-from pawl.registry.journal import MAX_RECORD_BYTES, chain, damaged
+from pawl.registry.journal import MAX_RECORD_BYTES, chain, damaged, unseal
 from pawl.workspace import MAX_SOURCE_BYTES, Workspace
 
 _RECORD = re.compile(r"([0-9]{6,})\.json\Z")
@@ -47,6 +47,11 @@ class Revision:
     commit: str
     files: Mapping[Name, tuple[str, str]]
     """Name of a procedure -> its file's mode and the id of its content."""
+
+    def holds(self, name: Name, blob: str | None) -> bool:
+        """Whether a procedure's file has the content here that Git names so; never for a name that is not known."""
+        found = self.files.get(name)
+        return found is not None and found[1] == blob and found[0] in git.REGULAR
 
     def same(self, name: Name, data: bytes) -> bool:
         """Whether a procedure's file has exactly these bytes here."""
@@ -71,18 +76,29 @@ class Revision:
             raise InvalidError(f"{where} does not read", problems=_placed(error.problems, where)) from None
         return procedure
 
-    def catalog(self) -> Catalog:
-        """Return what the registry's journal says at the tip; ``IntegrityError`` if a record does not fit."""
+    def catalog(self, here: Catalog | None = None) -> Catalog:
+        """Return what the registry's journal says at the tip; ``IntegrityError`` if a record does not fit.
+
+        ``here`` is what the work tree's says: it says the same where both end with one record, for each record seals
+        the one before it.
+        """
         folder = f"releases/{REGISTRY_JOURNAL}"
         try:
             names = self._names_at(self.tip, folder)
             serials = sorted(_serial(name) for name in names)
+            if here is not None and serials == [*range(1, here.head.serial + 1)] and self._ends_with(here, folder):
+                return here
             records = ((serial, self._record(f"{folder}/{serial:06d}.json", serial)) for serial in serials)
             return fold_registry(chain(REGISTRY_JOURNAL, records))
         except IntegrityError as error:
             raise IntegrityError(
                 f"at {self.ref}: {error.message}", problems=_placed(error.problems, None, at=self.ref)
             ) from None
+
+    def _ends_with(self, here: Catalog, folder: str) -> bool:
+        serial = here.head.serial
+        data = self._record(f"{folder}/{serial:06d}.json", serial) if serial else b""
+        return not serial or unseal(data, journal=REGISTRY_JOURNAL, serial=serial).digest == here.head.digest
 
     def published(self, version: Published) -> Procedure:
         """Return a version that the catalog at the tip knows, from its frozen copy there, checked by its digests."""

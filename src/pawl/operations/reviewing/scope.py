@@ -76,7 +76,7 @@ def since(revision: Revision, paths: frozenset[str], sources: Sources, *, everyt
 def with_dependents(names: Iterable[Name], sources: Sources) -> frozenset[Name]:
     """Return the names that are here, with every procedure of the work tree that requires one of them, however far."""
     callers: dict[Name, list[Name]] = {}
-    for name, source in sources.procedures.items():
+    for name, source in sources.requiring.items():
         for required in source.value.requires:
             callers.setdefault(required, []).append(name)
     found = set(names)
@@ -89,7 +89,11 @@ def with_dependents(names: Iterable[Name], sources: Sources) -> frozenset[Name]:
 
 
 def _changes(revision: Revision, sources: Sources) -> Iterable[tuple[Name, Change]]:
-    for name, source in sources.procedures.items():
+    for head in sources.heads:
+        name = head.name
+        if revision.holds(name, head.blob):
+            continue
+        source = sources.procedures[name]
         if revision.same(name, source.data):
             continue
         old = _before(revision, name)
@@ -110,13 +114,13 @@ def _before(revision: Revision, name: Name) -> Procedure | None:
 
 def _by_suites(paths: frozenset[str], sources: Sources) -> Iterable[Name]:
     """What changed suites are about."""
-    return (source.value.about for source in sources.suites.values() if source.path in paths)
+    about = sources.suite_paths()
+    return (about[path] for path in paths if path in about)
 
 
 def _by_suites_gone(revision: Revision, paths: frozenset[str], sources: Sources) -> Iterable[Name]:
     """What suites were about that are in other files now, or nowhere."""
-    here = {source.path for source in sources.suites.values()}
-    for path in sorted(paths - here - set(sources.unread)):
+    for path in sorted(paths - sources.suite_paths().keys() - set(sources.unread)):
         about = revision.suite_subject(path) if path.startswith("conformance/") else None
         if about is not None and about in sources.procedures:
             yield about
@@ -129,4 +133,5 @@ def _by_code(paths: Iterable[str], sources: Sources) -> Iterable[Name]:
     """
     if not any(path.endswith(".py") or path == SETTINGS for path in paths):
         return ()
-    return (name for name, source in sources.procedures.items() if "python" in (source.value.spec.get("binding") or {}))
+    tools = (sources.procedures[head.name] for head in sources.heads if head.kind == "tool")
+    return (source.value.name for source in tools if "python" in (source.value.spec.get("binding") or {}))

@@ -1,18 +1,21 @@
 """Whether somebody edited what only pawl writes: frozen versions and journals.
 
-Chains and projections are checked whenever they are read. Here every frozen copy is held against its digest; with a
-base, the records and copies that stood there already must still be what they were, chained anew or not.
+Chains and projections are checked whenever they are read. Here every frozen copy is held against its digest, unless it
+was and its file shows no change since; with a base, the records and copies that stood there already must still be what
+they were, chained anew or not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pawl.errors import IntegrityError
+from pawl.operations.reviewing.frozen_copies import frozen_problems
 from pawl.operations.reviewing.revisions import Revision
 from pawl.operations.session import Session
 from pawl.operations.world import World
 from pawl.problems import Problem
+
+_STORED = ("releases/", "registry/versions/")
 
 
 def tampered(session: Session, world: World, revision: Revision | None, paths: frozenset[str]) -> tuple[Problem, ...]:
@@ -20,33 +23,20 @@ def tampered(session: Session, world: World, revision: Revision | None, paths: f
 
     With a base, ``paths`` are the files that differ from it: those that stood there may not.
     """
-    found = [*_frozen(session, world)]
+    found = [*frozen_problems(session.workspace, world.catalog.published)]
     if revision is not None:
         named = {problem.path for problem in found}
         found += [problem for problem in _rewritten(session, revision, paths) if problem.path not in named]
     return tuple(found)
 
 
-def _frozen(session: Session, world: World) -> Iterator[Problem]:
-    """Every copy, whatever changed: one that was edited on the base is edited all the same."""
-    workspace, published = session.workspace, world.catalog.published
-    for version in published.values():
-        try:
-            workspace.frozen(version)
-        except IntegrityError as error:
-            yield from error.problems
-    for ref, path in workspace.frozen_refs():
-        if ref is None or ref not in published:
-            where = workspace.relative(path)
-            message = f"no record speaks of {where}, so it counts for nothing"
-            hint = "versions are frozen by: pawl publish"
-            yield Problem(code="file-unrecorded", severity="warning", message=message, path=where, hint=hint)
-
-
 def _rewritten(session: Session, revision: Revision, paths: frozenset[str]) -> Iterator[Problem]:
     workspace = session.workspace
+    stored = frozenset(path for path in paths if path.startswith(_STORED))
+    if not stored:
+        return  # and Git need not list what it holds, which may be long
     held = frozenset(revision.held(workspace.releases)) | frozenset(revision.held(workspace.versions))
-    for where in sorted(paths & held):
+    for where in sorted(stored & held):
         gone = not (workspace.root / where).exists()
         yield not_as_held(where, revision.ref, revision.commit[:12], gone=gone)
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pawl.conformance.outcomes import SuiteResult, tally_of_suites
 from pawl.conformance.run import run_suite
-from pawl.conformance.suites import Suite, applies
+from pawl.conformance.suites import Suite
 from pawl.errors import InvalidError, NotFoundError
-from pawl.ids import parse_ref
+from pawl.ids import Name, parse_ref
 from pawl.operations.reviewing.requirements import required
 from pawl.operations.session import Report, Session
 from pawl.operations.sources import Sources, read_sources
@@ -114,14 +114,16 @@ def run_all(
     )
 
 
-def work_tree_runs(sources: Sources) -> tuple[Run, ...]:
-    """Return every suite with the work tree's version of the procedure that it is about."""
-    return tuple(
-        Run(suite=source.value, path=source.path, procedure=sources.procedures[source.value.about].value)
-        for _, source in sorted(sources.suites.items())
-        if source.value.about in sources.procedures
-        and applies(source.value, sources.procedures[source.value.about].value)
-    )
+def work_tree_runs(sources: Sources, names: Collection[Name] | None = None) -> tuple[Run, ...]:
+    """Return every suite with the work tree's version of the procedure that it is about, or those of ``names``."""
+    wanted = sources.procedures.keys() if names is None else names
+    runs = [
+        Run(suite=source.value, path=source.path, procedure=sources.procedures[name].value)
+        for name in sources.subjects
+        if name in wanted and name in sources.procedures
+        for source in sources.suite_sources_of(sources.procedures[name].value)
+    ]
+    return tuple(sorted(runs, key=lambda run: run.suite.name))
 
 
 def result_problems(item: Ran) -> tuple[Problem, ...]:
@@ -173,10 +175,11 @@ def _of_published(session: Session, sources: Sources, catalog: Catalog, wanted: 
 def suite_problems(sources: Sources, known: frozenset[str]) -> tuple[Problem, ...]:
     """Return a problem for each suite about a procedure that is neither in the work tree nor published."""
     problems: list[Problem] = []
-    for source in sources.suites.values():
-        suite = source.value
-        unread = f"procedures/{suite.about}.yaml" in sources.unread  # which is told of that file
-        if suite.about not in known and suite.about not in sources.procedures and not unread:
-            message = f"the suite {suite.name} is about {suite.about}, which is neither here nor published"
+    for name in sources.subjects:
+        unread = f"procedures/{name}.yaml" in sources.unread  # which is told of that file
+        if name in known or name in sources.procedures or unread:
+            continue
+        for source in sources.suites_about(name):
+            message = f"the suite {source.value.name} is about {name}, which is neither here nor published"
             problems += source.problems(Fault(code="suite-about-unknown", message=message, at=("about",)))
     return tuple(problems)
