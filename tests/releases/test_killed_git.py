@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from gits import git_in_front
-from support import FIRST, Shop, git
+from support import FIRST, Shop, git, in_process
 
 MOST_PROCESSES = 6
 """Of a promotion from the command line: who commits, then one for all reading, one each for settings, files, branch
@@ -46,10 +47,14 @@ def test_a_git_that_dies_at_one_call_loses_nothing(
 ) -> None:
     head = git(ready.root, "rev-parse", "HEAD")
     calls = git_in_front(tmp_path / "front", monkeypatch, f"[ $n = {number} ] && {ENDS[end]}")
-    answer = ready.pawl(*PROMOTE)
+    ended = in_process("-C", str(ready.root), *PROMOTE, "-o", "json")
     calls.stop()
-    assert answer["serial"] == 1
-    if answer["commit"]:  # it was tried again, or nothing was missing
+    answer = json.loads(ended.out)
+    if ended.code:  # it died while it was asked what HEAD holds: nothing has happened
+        assert (ended.code, ready.codes(answer)) == (1, ["git-failed"])
+        assert not (ready.root / "releases" / "staging").exists()
+        ready.pawl(*PROMOTE)
+    elif answer["commit"]:  # it was tried again, or nothing was missing
         assert answer["commit"] == git(ready.root, "rev-parse", "HEAD").strip()
     else:
         assert "not-committed" in ready.codes(answer, "warning")
@@ -61,19 +66,25 @@ def test_a_git_that_dies_at_one_call_loses_nothing(
 
 
 @pytest.mark.parametrize(
-    "words", ["cat-file", "var -l", "hash-object", "update-ref", "update-index", "var GIT_AUTHOR_IDENT"]
+    ("words", "codes"),
+    [
+        ("var GIT_AUTHOR_IDENT", [(1, "git-failed")]),
+        # asked before the record is written, and again for the commit
+        ("cat-file", [(1, "git-failed"), (0, "not-committed")]),
+        *((words, [(0, "not-committed")]) for words in ("var -l", "hash-object", "update-ref", "update-index")),
+    ],
 )
 def test_a_git_that_dies_at_every_call_of_a_kind(
-    ready: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
+    ready: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, codes: list[tuple[int, str]]
 ) -> None:
     head = git(ready.root, "rev-parse", "HEAD")
-    rule = f"case \"$said\" in *' {words} '*) kill -9 $$;; esac"
-    calls = git_in_front(tmp_path / "front", monkeypatch, rule)
-    asks = words.startswith("var GIT")
-    answer = ready.pawl(*PROMOTE, code=1 if asks else 0)
+    calls = git_in_front(tmp_path / "front", monkeypatch, f"case \"$said\" in *' {words} '*) kill -9 $$;; esac")
+    ended = in_process("-C", str(ready.root), *PROMOTE, "-o", "json")
     calls.stop()
     assert git(ready.root, "rev-parse", "HEAD") == head
-    assert ready.codes(answer, "error" if asks else "warning") == ["git-failed" if asks else "not-committed"]
+    answer = json.loads(ended.out)
+    severity = "error" if ended.code else "warning"
+    assert next((ended.code, code) for code in ready.codes(answer, severity)) in codes
     ready.pawl("verify")
     ready.pawl("promote", *FIRST, "--to", "staging", "--reason", "again")
     ready.pawl("halt", "support/refund", "--channel", "staging", "--reason", "next")

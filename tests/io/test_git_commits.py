@@ -1,0 +1,222 @@
+"""Commits by objects written here are those of ``git add`` and ``git commit``, whatever Git is set to."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pawl.errors import InvalidError
+from pawl.io.git import Repository, find
+
+GitCommand = Callable[..., str]
+
+FILES = {
+    "plain": b"a\n",
+    "no-end": b"a",
+    "empty": b"",
+    "crlf": b"a\r\nb\r\n",
+    "mixed": b"a\r\nb\n",
+    "ident": b"$Id: something $\n",
+    "binary": bytes(range(256)),
+    "new folder/deeper/file": b"x\n",
+    "sorted.a/x": b"1",
+    "sorted/x": b"2",
+    "sorted-a": b"3\x00",
+    "shout": b"quiet\n",
+}
+SETTINGS: dict[str, tuple[list[tuple[str, str]], str]] = {
+    "nothing": ([], ""),
+    "autocrlf": ([("core.autocrlf", "true")], ""),
+    "autocrlf input": ([("core.autocrlf", "input")], ""),
+    "text=auto": ([], "* text=auto\n"),
+    "eol": ([("core.eol", "crlf")], "* text eol=crlf\n"),
+    "no text": ([("core.autocrlf", "true")], "* -text\n"),
+    "ident": ([], "* ident\n"),
+    "filter": ([("filter.shout.clean", "tr a-z A-Z")], "shout filter=shout\n"),
+    "filter here": ([("filter.shout.clean", "tr a-z A-Z")], "no-end filter=shout\nplain filter=shout\n"),
+    "encoding": ([], "sorted-a working-tree-encoding=UTF-16LE\n"),
+    "file modes": ([("core.fileMode", "false")], ""),
+    "shared": ([("core.sharedRepository", "group")], ""),
+    "fsync": ([("core.fsync", "all")], ""),
+    "compression": ([("core.compression", "9")], ""),
+    "split index": ([("core.splitIndex", "true")], ""),
+    "untracked cache": ([("core.untrackedCache", "true")], ""),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("without", [(), ("crlf", "mixed", "binary")], ids=["all", "no carriage return"])
+def test_trees_are_those_of_git_add(
+    repository: Repository, git: GitCommand, tmp_path: Path, name: str, without: tuple[str, ...]
+) -> None:
+    root = repository.root
+    settings, attributes = SETTINGS[name]
+    (root / "crlf").write_bytes(b"old\r\n")
+    (root / "script").write_bytes(b"1")
+    (root / "script").chmod(0o755)
+    git("add", "-A")
+    git("commit", "-q", "-m", "before")
+    for setting in settings:
+        git("config", *setting)
+    if attributes:
+        (root / ".gitattributes").write_text(attributes, encoding="utf-8")
+    files = {**{file: data for file, data in FILES.items() if file not in without}, "script": b"2"}
+    for file, data in files.items():
+        path = root / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    (root / "plain").chmod(0o755)
+    (root / "first").unlink()
+    theirs = tmp_path / "theirs"
+    shutil.copytree(root, theirs, symlinks=True)
+    names = [*files, "first", *([".gitattributes"] if attributes else [])]
+    git("add", "--", *names, folder=theirs)
+    git("commit", "-q", "-m", "m", folder=theirs)
+    new = repository.commit([Path(file) for file in names], "m")
+    assert git("ls-tree", "-r", "-t", new) == git("ls-tree", "-r", "-t", "HEAD", folder=theirs)
+    assert set(git("status", "--porcelain").splitlines()) <= {" M crlf"}, (
+        "an attribute may change how it would be stored"
+    )
+    assert git("log", "-1", "--format=%an %ae %cn %ce %B") == git(
+        "log", "-1", "--format=%an %ae %cn %ce %B", folder=theirs
+    )
+    git("fsck", "--strict", "--no-dangling")
+
+
+def test_objects_are_for_reading_only_and_shared_ones_as_git_makes_them(
+    repository: Repository, git: GitCommand
+) -> None:
+    objects = repository.root / ".git" / "objects"
+    (repository.root / "a").write_bytes(b"1")
+    repository.commit([Path("a")], "m")
+    loose = [path for path in objects.glob("??/*") if path.is_file()]
+    assert {path.stat().st_mode & 0o222 for path in loose} == {0}
+    assert list(objects.rglob("tmp_obj_*")) == []
+
+
+def test_objects_that_are_packed_or_there_are_no_trouble(repository: Repository, git: GitCommand) -> None:
+    path = repository.root / "folder" / "a"
+    path.parent.mkdir()
+    path.write_bytes(b"1")
+    first = repository.commit([path], "m")
+    git("gc", "-q", "--prune=now")
+    path.write_bytes(b"2")
+    repository.commit([path], "m")
+    path.write_bytes(b"1")
+    third = repository.commit([path], "m")
+    assert git("rev-parse", f"{first}^{{tree}}") == git("rev-parse", f"{third}^{{tree}}")
+    git("fsck", "--strict", "--no-dangling")
+
+
+@pytest.mark.parametrize("there", ["file in place of a folder", "folder in place of a file"])
+def test_files_and_folders_that_change_places(repository: Repository, git: GitCommand, there: str) -> None:
+    root = repository.root
+    old, new = ("x", "x/y") if there.startswith("file") else ("x/y", "x")
+    (root / old).parent.mkdir(exist_ok=True)
+    (root / old).write_bytes(b"1")
+    repository.commit([root / old], "m")
+    shutil.rmtree(root / "x", ignore_errors=True)
+    (root / "x").unlink(missing_ok=True)
+    (root / new).parent.mkdir(exist_ok=True)
+    (root / new).write_bytes(b"2")
+    head = repository.head()
+    with pytest.raises(InvalidError):
+        repository.commit([root / new], "m")
+    assert repository.head() == head
+    assert git("status", "--porcelain", "--untracked-files=no") == f" D {old}\n"
+
+
+def test_the_last_file_of_a_folder_takes_the_folder_with_it(repository: Repository, git: GitCommand) -> None:
+    root = repository.root
+    (root / "a" / "b").mkdir(parents=True)
+    (root / "a" / "b" / "c").write_bytes(b"1")
+    repository.commit([root / "a/b/c"], "m")
+    (root / "a" / "b" / "c").unlink()
+    repository.commit([root / "a/b/c", root / "first"], "m")
+    assert git("ls-tree", "-t", "-r", "--name-only", "HEAD") == "first\nkept\n"
+    for name in ("first", "kept"):
+        (root / name).unlink()
+    repository.commit([root / "first", root / "kept"], "m")
+    assert git("ls-tree", "-r", "HEAD") == ""
+
+
+def test_messages_are_in_the_encoding_that_git_is_told(repository: Repository, git: GitCommand) -> None:
+    git("config", "i18n.commitEncoding", "ISO-8859-1")
+    (repository.root / "a").write_bytes(b"1")
+    new = repository.commit([Path("a")], "plain words")
+    assert "\nencoding ISO-8859-1\n" in git("cat-file", "commit", new)
+
+
+def test_a_sparse_checkout_commits_what_is_written_outside_of_it(repository: Repository, git: GitCommand) -> None:
+    root = repository.root
+    for name in ("in/a", "out/a", "out/b"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_bytes(b"1\n")
+    repository.commit([root / name for name in ("in/a", "out/a", "out/b")], "m")
+    git("sparse-checkout", "set", "in")
+    assert not (root / "out" / "a").exists()
+    (root / "out").mkdir()
+    (root / "out" / "a").write_bytes(b"2\n")
+    new = repository.commit([root / "out" / "a"], "m")
+    assert repository.read_at(new, "out/a") == b"2\n"
+    assert repository.read_at(new, "out/b") == b"1\n"
+    assert git("status", "--porcelain") == ""
+
+
+def test_a_kept_date_and_zone_are_followed(
+    repository: Repository, git: GitCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_AUTHOR_DATE", "1700000000 +0530")
+    (repository.root / "a").write_bytes(b"1")
+    new = repository.commit([Path("a")], "m")
+    assert git("log", "-1", "--format=%ad", "--date=raw", new) == "1700000000 +0530\n"
+    monkeypatch.setenv("GIT_AUTHOR_DATE", "no date")
+    (repository.root / "a").write_bytes(b"2")
+    with pytest.raises(InvalidError):
+        repository.commit([Path("a")], "m")
+    assert repository.head() == new
+
+
+@pytest.mark.parametrize("hidden", ["", "\n\tname = x\n\temail ="])
+def test_half_an_identity_is_none(root: Path, home: Path, hidden: str) -> None:
+    (home / ".gitconfig").write_text(f"[user]{hidden}\n[committer]\n\tname = y\n", encoding="utf-8")
+    found = find(root)
+    assert found is not None
+    (root / "a").write_bytes(b"1")
+    with pytest.raises(InvalidError) as caught:
+        found.commit([Path("a")], "m")
+    assert caught.value.problems[0].code == "git-no-identity"
+    assert found.head() is None
+
+
+def test_a_prepared_commit_that_never_comes_leaves_no_process(repository: Repository) -> None:
+    repository.prepare("m")
+    before = subprocess.run(["git", "status", "--porcelain"], cwd=repository.root, check=True, capture_output=True)
+    repository.close()
+    assert before.stdout == b""
+    (repository.root / "a").write_bytes(b"1")
+    repository.prepare("another message")
+    new = repository.commit([Path("a")], "m")
+    assert repository.head() == new
+
+
+def test_settled_is_what_head_the_index_and_the_work_tree_agree_on(repository: Repository, git: GitCommand) -> None:
+    path = repository.root / "first"
+    assert repository.settled(path)
+    assert not repository.settled(repository.root / "missing")
+    path.write_bytes(b"changed\n")
+    assert not repository.settled(path)
+    git("add", "first")
+    other = find(repository.root)
+    assert other is not None
+    assert not other.settled(path)
+    other.close()
+    path.write_bytes(b"first\n")
+    other = find(repository.root)
+    assert other is not None
+    assert not other.settled(path)
+    other.close()
