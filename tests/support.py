@@ -14,7 +14,8 @@ from typing import Any
 
 import jsonschema_rs
 
-from pawl.cli.main import COMMANDS, run
+from pawl.cli.commands import COMMANDS
+from pawl.cli.main import run
 from pawl.operations.output_schemas import ANSWERS, output_schema
 
 FIRST = ("support/refund@1.0.0", "support/refund-draft@1.0.0")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from pawl.cli.main import COMMANDS
+from pawl.cli.commands import COMMANDS
 
 ROOT = Path(__file__).parent.parent
 CODE = re.compile(r"[a-z]+(?:-[a-z0-9]+)*\Z")

@@ -244,6 +244,22 @@ def test_serving_a_prompt_from_a_snapshot_is_light(released: Shop) -> None:
     assert loaded(code) & set(HEAVY) == set()
 
 
+SLOW = {"dataclasses", "datetime", "inspect", "jsonschema_rs", "pathlib", "sqlite3", "tempfile", "threading", "typing"}
+"""Of the standard library, and the engine of schemas: each takes longer to import than a snapshot to read."""
+
+
+def test_the_first_prompt_from_a_snapshot_needs_little_of_the_standard_library(released: Shop) -> None:
+    path = str(released.root / "p.json")
+    released.pawl("snapshot", "production", "--out", path)
+    code = (
+        f"import pawl\nhandle = pawl.open('production', snapshot={path!r})\nhandle.resolve('support/refund-draft')\n"
+        "with handle.run(agent='a') as run:\n"
+        "    run.prompt('support/refund-draft', order_id='A1', amount=20)\n    run.end('ok')"
+    )
+    before = loaded("")
+    assert (loaded(code) - before) & SLOW == set()
+
+
 def test_checking_a_call_and_walking_a_workflow_from_a_snapshot_is_light(released: Shop) -> None:
     """Expressions need their engine; nothing else heavy comes with them."""
     released.release_second()

@@ -9,12 +9,12 @@ Importing this package is light: what a call needs is imported when it is called
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
 from pawl._version import __version__
 
+TYPE_CHECKING = False  # as typing has it, whose import takes longer than all that is read from a snapshot
 if TYPE_CHECKING:
+    from typing import Any
+
     from pawl.errors import (
         ConflictError,
         IntegrityError,
@@ -51,10 +51,12 @@ _FROM_RUNS = {"ChannelHandle", "Messages", "PinnedTool", "PinnedWorkflow", "Run"
 
 
 def __getattr__(name: str) -> Any:
-    if name == "open":
-        return importlib.import_module("pawl.runs.run").open_channel_handle
-    if name in _FROM_RUNS:
-        return getattr(importlib.import_module("pawl.runs.run"), name)
-    if name in __all__:
-        return getattr(importlib.import_module("pawl.errors"), name)
-    raise AttributeError(f"module 'pawl' has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module 'pawl' has no attribute {name!r}")
+    if name == "open" or name in _FROM_RUNS:
+        from pawl.runs import run  # noqa: PLC0415 - importing the package is light
+
+        return getattr(run, "open_channel_handle" if name == "open" else name)
+    from pawl import errors  # noqa: PLC0415 - as above
+
+    return getattr(errors, name)

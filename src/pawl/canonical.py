@@ -9,10 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Any
 
 from pawl.ids import Digest
+
+TYPE_CHECKING = False  # as typing has it, whose import takes longer than that of this module
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any
 
 VERSION_FIELDS = frozenset({"version", "changes"})
 """Fields that say which version a document is, and not what it does."""
@@ -88,4 +91,6 @@ def record_bytes(value: Any) -> bytes:
 
 def timestamp(moment: datetime) -> str:
     """Return a moment as it stands in records: RFC 3339 in UTC to the second, where text order is time order."""
+    from datetime import UTC  # noqa: PLC0415 - readers of snapshots seldom look at a clock
+
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 from json import JSONDecodeError
-from typing import ClassVar
 
 from pawl.problems import Fault, Problem
 
-_MARKER = re.compile(r"(<{7}|>{7}|={7}|\|{7})(\s|\Z)")
+TYPE_CHECKING = False  # as typing has it, whose import takes longer than that of this module
+if TYPE_CHECKING:
+    from typing import ClassVar
+
+_MARKER = r"(<{7}|>{7}|={7}|\|{7})(\s|\Z)"
 
 
 class PawlError(Exception):
@@ -100,7 +103,7 @@ def why_unreadable(error: Exception) -> str:
 
 def _why_no_json(error: JSONDecodeError) -> str:
     """Say where; a merge that was not finished is what most often leaves such a file behind."""
-    marked = next((at for at, line in enumerate(error.doc.split("\n"), 1) if _MARKER.match(line)), None)
+    marked = next((at for at, line in enumerate(error.doc.split("\n"), 1) if re.match(_MARKER, line)), None)
     if marked is not None:
         return f"line {marked} is a conflict marker of Git's"
     return f"it is no JSON: line {error.lineno}, column {error.colno}"

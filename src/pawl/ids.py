@@ -7,8 +7,17 @@ from foreign text to one of them and raise ``ValueError`` with a sentence that s
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import NewType
+
+from pawl.values import dataclass
+
+TYPE_CHECKING = False  # as typing has it, whose import takes longer than that of this module
+if TYPE_CHECKING:
+    from typing import NewType
+else:
+
+    def NewType(_name, _base):  # noqa: N802 - as typing has it
+        return lambda value: value
+
 
 Name = NewType("Name", str)
 """A procedure's name: its path below procedures/ without ``.yaml``."""
@@ -28,12 +37,19 @@ REGISTRY_JOURNAL = "registry"
 RESERVED_CHANNELS = frozenset({REGISTRY_JOURNAL, "evidence"})
 """Folder names below releases/ that no channel can take."""
 
-_SEGMENT = r"[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?"
-_NAME = re.compile(rf"{_SEGMENT}(?:/{_SEGMENT})*\Z")
-_CHANNEL = re.compile(rf"{_SEGMENT}\Z")
+# texts, which re compiles when one is needed first: most readers need one of them
 _NUMBER = rf"(?:0|[1-9][0-9]{{0,{NUMBER_DIGITS - 1}}})"
-_VERSION = re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:(?:a|b|rc){_NUMBER})?\Z")
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}\Z")
+_VERSION = rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:(?:a|b|rc){_NUMBER})?\Z"
+_DIGEST = r"sha256:[0-9a-f]{64}\Z"
+
+
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
+_INSIDE = "-_"
+"""What stands neither first nor last."""
+
+
+def _is_segment(text: str) -> bool:
+    return bool(text) and _LETTERS.issuperset(text) and text[0] not in _INSIDE and text[-1] not in _INSIDE
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -51,14 +67,14 @@ def parse_name(text: str) -> Name:
     """Return ``text`` as a name or raise ``ValueError``."""
     if len(text) > MAX_NAME:
         raise ValueError(f"a name has at most {MAX_NAME} characters, this one has {len(text)}")
-    if not _NAME.match(text):
+    if not all(map(_is_segment, text.split("/"))):
         raise ValueError(f"{text!r} is not a name: lowercase segments of a-z, 0-9, - and _, joined by /")
     return Name(text)
 
 
 def parse_version(text: str) -> Version:
     """Return ``text`` as a version or raise ``ValueError``; only the canonical spelling is taken."""
-    if not _VERSION.match(text):
+    if not re.match(_VERSION, text):
         raise ValueError(
             f"{text[:80]!r} is not a version: X.Y.Z, optionally followed by aN, bN or rcN, "
             f"each number of at most {NUMBER_DIGITS} digits and without zeros in front"
@@ -76,7 +92,7 @@ def parse_ref(text: str) -> Ref:
 
 def parse_channel(text: str) -> Channel:
     """Return ``text`` as a channel's name or raise ``ValueError``."""
-    if len(text) > MAX_NAME or not _CHANNEL.match(text):
+    if len(text) > MAX_NAME or not _is_segment(text):
         raise ValueError(f"{text[:80]!r} is not a channel name: one lowercase segment of a-z, 0-9, - and _")
     if text in RESERVED_CHANNELS:
         raise ValueError(f"{text!r} is the name of a folder of releases/ and cannot be a channel")
@@ -85,6 +101,6 @@ def parse_channel(text: str) -> Channel:
 
 def parse_digest(text: str) -> Digest:
     """Return ``text`` as a digest or raise ``ValueError``."""
-    if not _DIGEST.match(text):
+    if not re.match(_DIGEST, text):
         raise ValueError(f"{text[:80]!r} is not a digest: sha256: and 64 hexadecimal digits")
     return Digest(text)

@@ -6,10 +6,15 @@ document turns them into *problems*, which also know the file, the line and the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from pawl.values import dataclass
 
-Severity: TypeAlias = Literal["error", "warning", "note"]
+TYPE_CHECKING = False  # as typing has it, whose import takes longer than that of this module
+if TYPE_CHECKING:
+    from typing import Any, Literal, TypeAlias
+
+    Severity: TypeAlias = Literal["error", "warning", "note"]
+else:
+    Severity = str
 Place: TypeAlias = tuple[str | int, ...]
 """A path into a document: mapping keys and sequence indexes from the root down."""
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import click
 
-from pawl.cli.main import cli
+from pawl.cli.group import cli
 
 _OPERATORS = re.compile(r"[;&|()<>]+\Z")
 _BEFORE = {"if", "then", "else", "do", "!", "{", "$"}

@@ -15,7 +15,8 @@ import click
 import jsonschema_rs
 import pytest
 
-from pawl.cli.main import COMMANDS, cli
+from pawl.cli.commands import COMMANDS
+from pawl.cli.group import cli
 from pawl.operations.output_schemas import ANSWERS, output_schema
 from support import FIRST, SECOND, Shop, git, in_process, in_subprocess, story
 
@@ -250,7 +251,7 @@ def test_exit_codes_by_processes(released: Shop) -> None:
 
 
 def test_a_fault_of_pawls_own_is_70(tmp_path: Path) -> None:
-    code = "import pawl.cli.main as m; m.cli.main = lambda **_: 1 / 0; m.run(['status', '-o', 'json'])"
+    code = "import pawl.cli.group as g, pawl.cli.main as m; g.cli.main = lambda **_: 1 / 0; m.run(['list', '-ojson'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert (70, 70) == (done.returncode, json.loads(done.stdout)["exit_code"])
     assert "Traceback" not in done.stderr
@@ -262,8 +263,8 @@ INTERRUPTIBLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_
 
 def test_a_person_can_stop_it() -> None:
     code = (
-        f"{INTERRUPTIBLE}; import time, pawl.cli.main as m; "
-        "m.cli.main = lambda **_: (print('on', flush=True), time.sleep(30)); m.run([])"
+        f"{INTERRUPTIBLE}; import time, pawl.cli.group as g, pawl.cli.main as m; "
+        "g.cli.main = lambda **_: (print('on', flush=True), time.sleep(30)); m.run([])"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None

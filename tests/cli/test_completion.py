@@ -12,8 +12,8 @@ import pytest
 
 from pawl.cli import candidates
 from pawl.cli.candidates import Candidate
+from pawl.cli.commands import COMMANDS
 from pawl.cli.completion import SHELLS
-from pawl.cli.main import COMMANDS
 from pawl.workspace import Workspace
 from support import SECOND, Shop, in_process
 

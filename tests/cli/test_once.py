@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 import pytest
 
-from pawl.cli.main import COMMANDS, cli
+from pawl.cli.commands import COMMANDS
+from pawl.cli.group import cli
 from support import Shop, in_process
 
 

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pawl.procedures import tokens
 from pawl.procedures.tokens import ENCODINGS, ESTIMATE, TokenCount, estimate, exact_counter
 
 
@@ -29,7 +28,7 @@ def package(monkeypatch: pytest.MonkeyPatch) -> None:
     module.openai = SimpleNamespace(**dict.fromkeys(ENCODINGS, Tokenizer))  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "rs_bpe", ModuleType("rs_bpe"))
     monkeypatch.setitem(sys.modules, "rs_bpe.bpe", module)
-    monkeypatch.setattr(tokens, "version", lambda _: "9.9")
+    monkeypatch.setattr("importlib.metadata.version", lambda _: "9.9")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +81,7 @@ def test_a_module_of_no_known_package_is_not_believed(monkeypatch: pytest.Monkey
     def missing(_: str) -> str:
         raise PackageNotFoundError
 
-    monkeypatch.setattr(tokens, "version", missing)
+    monkeypatch.setattr("importlib.metadata.version", missing)
     assert exact_counter() is None
 
 

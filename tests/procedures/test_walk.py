@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from pawl.errors import Faulty
 from pawl.procedures.expressions import ExpressionError, compile_expression
-from pawl.procedures.interpolation import MAX_TEXT, Embedded, as_text, expressions_in, interpolate, pieces
+from pawl.procedures.interpolation import MAX_TEXT, Embedded, expressions_in, interpolate, pieces
 from pawl.procedures.walk import Call, End, Walk, check_inputs, evaluate_in_walk, next_step, walk
+from pawl.procedures.words import as_text
 from pawl.procedures.workflow import VARIABLES, check_workflow
 
 REFUND: Mapping[str, Any] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -87,7 +88,8 @@ EXPIRY = [
 
 @pytest.mark.parametrize(("expires", "now", "stale"), EXPIRY)
 def test_past_its_time_it_is_stale(expires: str | None, now: str, stale: bool) -> None:
-    assert read_snapshot(sealed(expires), channel=STAGING).stale(now) == stale
+    moment = datetime.fromisoformat(now).timestamp()
+    assert read_snapshot(sealed(expires), channel=STAGING).stale(moment) == stale
 
 
 def test_every_changed_byte_is_found() -> None:

@@ -9,7 +9,8 @@ import re
 
 import pytest
 
-from pawl.cli.main import COMMANDS, run
+from pawl.cli.commands import COMMANDS
+from pawl.cli.main import run
 from support import FIRST, Ended, Shop, in_process, in_subprocess
 
 APPROVALS = """  - id: APP-1

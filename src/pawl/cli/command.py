@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
-import sys
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
@@ -16,7 +14,7 @@ import click
 from pawl.cli.candidates import Candidates, channels, fitting, names, names_or_refs, refs, versions
 from pawl.cli.formats import FORMATS, Output, parse_output
 from pawl.cli.once import CodedUsageError, OnceCommand
-from pawl.cli.output import Lines, clean
+from pawl.cli.output import Lines, clean, write_answer
 from pawl.cli.shell import USAGE, Shell
 from pawl.errors import (
     ApprovalError,
@@ -333,24 +331,12 @@ def _write_output(path: Path, text: str) -> None:
         raise click.UsageError(f"the output cannot be written to {path}: {error.strerror}") from None
 
 
-def _write_answer(text: str) -> None:
-    """Write to standard output. Where nobody can read it, what was done is done, and the exit code says so."""
-    try:
-        if sys.stdout is not None:
-            sys.stdout.write(text + "\n")
-            sys.stdout.flush()
-    except (OSError, ValueError) as error:
-        with suppress(OSError, ValueError, AttributeError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter tries again when it ends, and fails
-            sys.stderr.write(f"pawl: the answer could not be written ({error}); the exit code is the command's\n")
-
-
 def finish(command: str, report: Report, outputs: tuple[Output, ...], lines: Lines) -> NoReturn:
     """Show a report in every form that was asked for, and end with its exit code."""
     for output in outputs or (Output(kind="text", file=None),):
         text = FORMATS[output.kind].render(command, report, lines)
         if output.file is None:
-            _write_answer(text)
+            write_answer(text)
         else:
             _write_output(Path(output.file), text)
     raise SystemExit(report.exit_code)

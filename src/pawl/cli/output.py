@@ -6,14 +6,16 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from contextlib import suppress
 
-import click
+TYPE_CHECKING = False  # as typing has it, whose import takes longer than that of this module
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
 
-from pawl.operations.session import Report
-from pawl.problems import Problem
+    from pawl.operations.session import Report, Status
+    from pawl.problems import Problem
 
-Lines: TypeAlias = Callable[[Mapping[str, Any]], Iterable[str]]
+Lines: TypeAlias = "Callable[[Mapping[str, Any]], Iterable[str]]"
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 _SIGNS = {
     "done": ("green", "done"),
@@ -28,20 +30,32 @@ _SIGNS = {
 
 def as_json(command: str, report: Report) -> str:
     """Return the machine form of a report: exactly one JSON object."""
+    return json_form(command, report.status, report.data, report.problems, report.exit_code)
+
+
+def json_form(
+    command: str, status: Status, data: Mapping[str, Any], problems: Iterable[Problem] = (), exit_code: int = 0
+) -> str:
+    """Return the machine form of what a report holds."""
     fields: dict[str, Any] = {
         "command": command,
-        "status": report.status,
-        "exit_code": report.exit_code,
-        "problems": [problem.as_dict() for problem in report.problems],
+        "status": status,
+        "exit_code": exit_code,
+        "problems": [problem.as_dict() for problem in problems],
     }
-    return json.dumps({**report.data, **fields}, ensure_ascii=False, indent=2, default=_plain)
+    return json.dumps({**data, **fields}, ensure_ascii=False, indent=2, default=_plain)
 
 
 def as_text(report: Report, lines: Lines) -> str:
     """Return a report for a person: what it is about, its problems, and how it ended."""
-    rows = [*lines(report.data), *(problem_text(problem) for problem in report.problems)]
-    colour, sign = _SIGNS[report.status]
-    code = f" (exit {report.exit_code})" if report.exit_code else ""
+    rows = (*lines(report.data), *(problem_text(problem) for problem in report.problems))
+    return text_form(report.status, rows, report.exit_code)
+
+
+def text_form(status: Status, rows: Iterable[str], exit_code: int = 0) -> str:
+    """Return rows for a person, and how it ended."""
+    colour, sign = _SIGNS[status]
+    code = f" (exit {exit_code})" if exit_code else ""
     return "\n".join((*rows, paint(sign + code, colour, bold=True)))
 
 
@@ -78,10 +92,24 @@ def paint(text: str, colour: str | None, *, bold: bool = False) -> str:
     """Return text in colour where standard output is a terminal and nobody asked for none (NO_COLOR)."""
     if sys.stdout is None or not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         return text
-    return click.style(text, fg=colour, bold=bold)
+    from click import style  # noqa: PLC0415 - only where somebody looks at colours
+
+    return style(text, fg=colour, bold=bold)
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} is no JSON")
+
+
+def write_answer(text: str) -> None:
+    """Write to standard output. Where nobody can read it, what was done is done, and the exit code says so."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.write(text + "\n")
+            sys.stdout.flush()
+    except (OSError, ValueError) as error:
+        with suppress(OSError, ValueError, AttributeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter tries again when it ends, and fails
+            sys.stderr.write(f"pawl: the answer could not be written ({error}); the exit code is the command's\n")

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
-
 import click
 
 from pawl.cli.command import NAME, channel_option, pawl_command
+from pawl.cli.quick import lines
 from pawl.ids import Channel, Name
 from pawl.operations.session import Report, Session
-
-
-def lines(data: Mapping[str, Any]) -> Iterator[str]:
-    if "version" in data:
-        yield f"{data['name']}@{data['version']} ({data['kind']}) on {data['channel']}, serial {data['serial']}"
-        yield data["digest"]
 
 
 @pawl_command("resolve", lines=lines)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from pawl.values import dataclass
+
+TYPE_CHECKING = False  # as typing has it, whose import takes longer than that of this module
+if TYPE_CHECKING:
+    from pathlib import Path
 
 USAGE = 2
 CRASH = 70

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TypeAlias
+
+TYPE_CHECKING = False  # as typing has it, whose import takes longer than that of this module
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Mark: TypeAlias = str
 """Two marks of one path are equal where nothing was written to the file in between."""

@@ -8,7 +8,8 @@ from typing import Any
 
 from pawl.problems import Fault
 from pawl.procedures.procedure import Procedure
-from pawl.procedures.schema import Validator, compile_schema
+from pawl.procedures.schema import Validator, compile_schema, not_json
+from pawl.procedures.schema_quick import surely_fits
 from pawl.procedures.words import shown
 
 DEFAULT_HINTS: Mapping[str, bool] = {
@@ -25,12 +26,17 @@ def check_call(tool: Procedure, arguments: Any) -> tuple[Fault, ...]:
     if not isinstance(arguments, Mapping):
         message = f"expected the arguments of a call, which are a mapping, found {shown(arguments)}"
         return (Fault(code="call-invalid", message=message),)
-    return _validator(tool, "inputSchema").faults(dict(arguments), code="call-invalid")
+    given = dict(arguments)
+    if not_json(given) is None and surely_fits(tool.spec["inputSchema"], given):
+        return ()
+    return _validator(tool, "inputSchema").faults(given, code="call-invalid")
 
 
 def check_result(tool: Procedure, result: Any) -> tuple[Fault, ...]:
     """Return everything that is wrong with a result; nothing where the tool promises no output schema."""
     if tool.spec.get("outputSchema") is None:
+        return ()
+    if not_json(result) is None and surely_fits(tool.spec["outputSchema"], result):
         return ()
     return _validator(tool, "outputSchema").faults(result, code="result-invalid")
 

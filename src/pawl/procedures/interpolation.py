@@ -7,7 +7,6 @@ ends at the first ``}}`` outside of its own texts and braces. There is no other 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from pawl.problems import Fault, Place
+from pawl.procedures.words import as_text
 
 MAX_TEXT = 4 * 1024 * 1024
 """Characters that expressions may put into the texts of one value."""
@@ -123,17 +123,6 @@ def _inserted(part: str | Embedded, evaluate: Callable[[str], Any], left: list[i
     if left[0] < 0:
         raise ValueError(f"expressions put in more than {MAX_TEXT} characters")
     return text
-
-
-def as_text(value: Any) -> str:
-    """Return a value as it is put into text: texts as they are, all else as canonical JSON."""
-    if isinstance(value, str):
-        return value
-    if value is None or isinstance(value, bool | int):
-        return json.dumps(value)
-    from pawl.canonical import canonical_bytes  # noqa: PLC0415 - only for floats and structures
-
-    return canonical_bytes(value).decode("utf-8")
 
 
 def _texts(value: Any, at: Place) -> Iterator[tuple[str, Place]]:

@@ -6,17 +6,21 @@ The number, order and roles of messages are those of the file, for any value. A 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from pawl.errors import Faulty
 from pawl.problems import Fault
 from pawl.procedures.procedure import Procedure
-from pawl.procedures.schema import Validator, closed, compile_schema, fill_defaults
+from pawl.procedures.schema import Validator, closed, compile_schema, fill_defaults, not_json
+from pawl.procedures.schema_quick import surely_fits
 from pawl.procedures.template import TEMPLATES
 from pawl.procedures.template_simple import MAX_RENDERED
 from pawl.procedures.tokens import estimate
+from pawl.values import dataclass
+
+TYPE_CHECKING = False  # as typing has it, whose import takes longer than that of this module
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class BadInputs(Faulty):
@@ -34,18 +38,17 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Inputs:
-    """What a prompt takes, compiled."""
+    """What a prompt takes."""
 
     schema: Mapping[str, Any]
     declared: frozenset[str]
-    validator: Validator
 
 
 def render(procedure: Procedure, inputs: Mapping[str, Any]) -> Rendered:
     """Return the messages of a prompt; raises ``BadInputs`` with every wrong input, ``Faulty`` beyond a bound."""
     spec = procedure.spec
     takes = _inputs(procedure)
-    values = _checked(takes, inputs)
+    values = _checked(procedure, takes, inputs)
     template = TEMPLATES[spec.get("template", "simple")]
     messages: list[Mapping[str, str]] = []
     size = tokens = 0
@@ -68,17 +71,19 @@ def render(procedure: Procedure, inputs: Mapping[str, Any]) -> Rendered:
 def check_prompt_inputs(procedure: Procedure, inputs: Any) -> tuple[Fault, ...]:
     """Return everything that is wrong with the inputs of a prompt, without rendering it."""
     try:
-        _checked(_inputs(procedure), inputs)
+        _checked(procedure, _inputs(procedure), inputs)
     except BadInputs as error:
         return error.faults
     return ()
 
 
-def _checked(takes: _Inputs, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+def _checked(procedure: Procedure, takes: _Inputs, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(inputs, Mapping):
         raise BadInputs((Fault(code="input-invalid", message="the inputs of a prompt are a mapping"),))
     values: Mapping[str, Any] = fill_defaults(takes.schema, dict(inputs))
-    faults = takes.validator.faults(
+    if not_json(values) is None and surely_fits(takes.schema, values):
+        return values
+    faults = _validator(procedure).faults(
         values, code="input-invalid", missing="input-missing", undeclared="input-undeclared"
     )
     if faults:
@@ -97,4 +102,9 @@ def _check_budget(spec: Mapping[str, Any], tokens: int) -> None:
 def _inputs(procedure: Procedure) -> _Inputs:
     schema = closed(procedure.spec.get("inputs") or {})
     declared = frozenset(schema.get("properties") or {})
-    return _Inputs(schema=schema, declared=declared, validator=compile_schema(schema))
+    return _Inputs(schema=schema, declared=declared)
+
+
+@lru_cache(maxsize=256)
+def _validator(procedure: Procedure) -> Validator:
+    return compile_schema(_inputs(procedure).schema)

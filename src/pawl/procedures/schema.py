@@ -10,14 +10,16 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 from pawl.problems import Fault, Place
 from pawl.procedures.schema_tree import MAX_DEPTH, dialect_of
 from pawl.procedures.words import shown
+from pawl.values import dataclass
+
+TYPE_CHECKING = False  # as typing has it, whose import takes longer than that of this module
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_PATTERN_BYTES = 256 * 1024
 """The size of one compiled pattern."""
@@ -123,5 +125,7 @@ def fill_defaults(schema: Mapping[str, Any], value: Any) -> Any:
         if name in filled:
             filled[name] = fill_defaults(inner, filled[name])
         elif "default" in inner:
-            filled[name] = copy.deepcopy(inner["default"])
+            from copy import deepcopy  # noqa: PLC0415 - few calls leave an input out
+
+            filled[name] = deepcopy(inner["default"])
     return filled

@@ -16,7 +16,7 @@ from jinja2 import pass_context
 from jinja2.filters import do_round
 from jinja2.runtime import Context, Undefined
 
-from pawl.procedures.interpolation import as_text
+from pawl.procedures.words import as_text
 
 MAX_TURNS = 100_000
 MAX_SIZE = 4 * 1024 * 1024

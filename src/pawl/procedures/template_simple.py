@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from pawl.errors import Faulty
 from pawl.problems import Fault
-from pawl.procedures.interpolation import as_text
+from pawl.procedures.words import as_text
+
+TYPE_CHECKING = False  # as typing has it, whose import takes longer than that of this module
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_RENDERED = 4 * 1024 * 1024
 """Characters of all messages together, and of what is put into one."""
 _PLACEHOLDER = re.compile(r"\{\{([^{}\n]*)\}\}")
 """Any name that is declared counts, so whatever could be one is looked at; linear, since nothing in it overlaps."""
-_SINGLE_NAME = re.compile(r"[^\W\d][\w-]*")
+_SINGLE_NAME = r"[^\W\d][\w-]*"
 _BLANKS = " \t"
 
 
@@ -42,7 +45,7 @@ def check(text: str, declared: frozenset[str], guaranteed: frozenset[str]) -> tu
 
 
 def warn(text: str, declared: frozenset[str]) -> tuple[Fault, ...]:
-    unknown = dict.fromkeys(name for name in _names(text) if name not in declared and _SINGLE_NAME.fullmatch(name))
+    unknown = dict.fromkeys(name for name in _names(text) if name not in declared and re.fullmatch(_SINGLE_NAME, name))
     return tuple(_unknown(name, declared) for name in unknown)
 
 

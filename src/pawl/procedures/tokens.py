@@ -9,10 +9,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
-from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Literal
+
+from pawl.values import dataclass
+
+TYPE_CHECKING = False  # as typing has it, whose import takes longer than that of this module
+if TYPE_CHECKING:
+    from typing import Any, Literal
 
 BYTES_PER_TOKEN = 3
 """Prose has about 4.3 bytes a token in cl100k and o200k; dense JSON about 1.8, for which the estimate is too low."""
@@ -31,7 +33,13 @@ class TokenCount:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
-        return asdict(self)
+        return {
+            "tokens": self.tokens,
+            "method": self.method,
+            "encoding": self.encoding,
+            "package": self.package,
+            "package_version": self.package_version,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +73,9 @@ ESTIMATE = Counter(count=estimate, method="estimate")
 
 def exact_counter(encoding: str = ENCODINGS[0]) -> Counter | None:
     """Return a way of counting exactly, or None without the extra ``tokens``; ``ValueError`` for another encoding."""
+    from importlib import import_module  # noqa: PLC0415 - as below
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow, and estimates need none
+
     if encoding not in ENCODINGS:
         raise ValueError(f"{encoding[:60]!r} is no encoding that is known here: {', '.join(ENCODINGS)}")
     try:

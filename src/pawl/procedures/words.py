@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+
+TYPE_CHECKING = False  # as typing has it, whose import takes longer than that of this module
+if TYPE_CHECKING:
+    from typing import Any
 
 TYPES: Mapping[str, str] = {
     "array": "a list",
@@ -38,3 +42,14 @@ def listed(words: Iterable[str], *, most: int = 12) -> str:
     every = list(words)
     rest = f" and {len(every) - most} more" if len(every) > most else ""
     return ", ".join(every[:most]) + rest
+
+
+def as_text(value: Any) -> str:
+    """Return a value as it is put into text: texts as they are, all else as canonical JSON."""
+    if isinstance(value, str):
+        return value
+    if value is None or isinstance(value, bool | int):
+        return json.dumps(value)
+    from pawl.canonical import canonical_bytes  # noqa: PLC0415 - only for floats and structures
+
+    return canonical_bytes(value).decode("utf-8")

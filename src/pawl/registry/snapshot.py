@@ -7,16 +7,20 @@ format or a changed byte is refused, and nothing of it is used.
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
 
-from pawl.canonical import record_bytes, sha256
 from pawl.errors import IntegrityError, InvalidError, why_unreadable
-from pawl.ids import Channel, Digest, Name, Serial, Version
 from pawl.problems import Problem
+from pawl.values import dataclass
+
+TYPE_CHECKING = False  # as typing has it, whose import takes longer than that of this module
+if TYPE_CHECKING:
+    from typing import Any
+
+    from pawl.ids import Channel, Digest, Name, Serial, Version
 
 FORMAT = 1
 MAX_BYTES = 512 * 1024 * 1024
@@ -62,6 +66,28 @@ class Entry:
         return {**row, "document": self.document}
 
 
+class Entries(Mapping["Name", Entry]):
+    """The pins of a snapshot by name; each entry is made when it is asked for first."""
+
+    __slots__ = ("_made", "_rows")
+
+    def __init__(self, rows: Mapping[Name, Mapping[str, Any]]) -> None:
+        self._rows = rows
+        self._made: dict[Name, Entry] = {}
+
+    def __getitem__(self, name: Name) -> Entry:
+        made = self._made.get(name)
+        if made is None:
+            made = self._made[name] = _entry(name, self._rows[name])
+        return made
+
+    def __iter__(self) -> Iterator[Name]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Snapshot:
     """What a channel serves at one serial. Moments are RFC 3339 in UTC to the second."""
@@ -72,14 +98,16 @@ class Snapshot:
     policy: int | None
     created: str
     expires: str | None
+    deadline: float | None
+    """``expires`` in seconds since 1970; from that very moment on it is stale."""
     entries: Mapping[Name, Entry]
     revoked: Mapping[str, str]
     """Every revoked version of the channel's names, pinned or not -> the reason: open runs may still hold one."""
     digest: Digest
 
-    def stale(self, now: str) -> bool:
-        """Whether it has expired at ``now``; the very moment counts as past."""
-        return self.expires is not None and self.expires <= now
+    def stale(self, now: float) -> bool:
+        """Whether it has expired at ``now``, in seconds since 1970; the very moment counts as past."""
+        return self.deadline is not None and now >= self.deadline
 
 
 def snapshot_bytes(
@@ -94,6 +122,8 @@ def snapshot_bytes(
     revoked: Mapping[str, str],
 ) -> bytes:
     """Return the sealed file."""
+    from pawl.canonical import record_bytes, sha256  # noqa: PLC0415 - readers of snapshots do not need it
+
     blank = record_bytes(
         {
             "format": FORMAT,
@@ -115,25 +145,24 @@ def snapshot_bytes(
 def read_snapshot(data: bytes, *, channel: Channel | None) -> Snapshot:
     """Return the snapshot in ``data``; ``IntegrityError`` for a changed byte, ``InvalidError`` for another channel."""
     try:
+        if len(data) > MAX_BYTES:
+            raise ValueError(f"it has more than {MAX_BYTES} bytes")  # noqa: TRY301 - one way out for all
         fields = json.loads(data)
-        digest = fields["digest"]
-        at = _seal_place(data)
-        if not isinstance(digest, str) or len(digest) != len(_ZEROS) or data[at : at + len(_ZEROS)] != digest.encode():
-            raise ValueError("its seal is not where it belongs")  # noqa: TRY301 - one way out for all
-        if sha256(data[:at] + _ZEROS.encode() + data[at + len(_ZEROS) :]) != digest:
-            raise ValueError("its bytes do not match its digest")  # noqa: TRY301
+        _check_seal(data, fields["digest"])
         if fields["format"] != FORMAT:
             raise InvalidError(f"the snapshot has format {fields['format']!r}, this pawl reads {FORMAT}")
+        _check_shape(fields)
         snapshot = Snapshot(
-            channel=Channel(fields["channel"]),
-            serial=Serial(fields["serial"]),
+            channel=fields["channel"],
+            serial=fields["serial"],
             head=fields["head"],
             policy=fields["policy"],
             created=fields["created"],
             expires=fields["expires"],
-            entries=MappingProxyType({Name(name): _entry(name, row) for name, row in fields["procedures"].items()}),
+            deadline=None if fields["expires"] is None else _seconds(fields["expires"]),
+            entries=Entries(fields["procedures"]),
             revoked=MappingProxyType(fields["revoked"]),
-            digest=Digest(digest),
+            digest=fields["digest"],
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         message = f"the snapshot is damaged: {why_unreadable(error)}"
@@ -148,6 +177,56 @@ def read_snapshot(data: bytes, *, channel: Channel | None) -> Snapshot:
     return snapshot
 
 
+def _check_seal(data: bytes, digest: Any) -> None:
+    at = _seal_place(data)
+    after = at + len(_ZEROS)
+    if not isinstance(digest, str) or len(digest) != len(_ZEROS) or data[at:after] != digest.encode():
+        raise ValueError("its seal is not where it belongs")
+    bytes_of = memoryview(data)
+    seen = hashlib.sha256(bytes_of[:at])
+    seen.update(_ZEROS.encode())
+    seen.update(bytes_of[after:])
+    if f"sha256:{seen.hexdigest()}" != digest:
+        raise ValueError("its bytes do not match its digest")
+
+
+_SHARED = frozenset({"kind", "version", "digest", "requires", "warnings"})
+_SERVED = _SHARED | {"document"}
+_WITHHELD = _SHARED | {"withheld"}
+
+
+def _check_shape(fields: Mapping[str, Any]) -> None:
+    """Every part has its shape, so that nothing of a file is used that is not whole; entries are made later."""
+    if type(fields["serial"]) is not int or type(fields["revoked"]) is not dict:
+        raise TypeError
+    if not _is_text(fields["channel"], fields["created"], *fields["revoked"].values()):
+        raise TypeError
+    for row in fields["procedures"].values():
+        keys = row.keys()
+        if keys == _WITHHELD:
+            held = Withheld(**row["withheld"])
+            whole = type(held.exit_code) is int and _is_text(held.code, held.message)
+        else:
+            whole = keys == _SERVED and type(row["document"]) is dict and type(row["document"].get("spec")) is dict
+        if not (whole and _is_text(row["kind"], row["version"], row["digest"]) and type(row["requires"]) is dict):
+            raise TypeError
+        if type(row["warnings"]) is not list or not _is_text(*row["warnings"], *row["requires"].values()):
+            raise TypeError
+
+
+def _is_text(*values: Any) -> bool:
+    return {str}.issuperset(map(type, values))
+
+
+def _seconds(moment: str) -> float:
+    from datetime import datetime  # noqa: PLC0415 - most snapshots have no end
+
+    parsed = datetime.fromisoformat(moment)
+    if parsed.tzinfo is None:
+        raise ValueError(f"its end {moment!r} has no time zone")
+    return parsed.timestamp()
+
+
 def _seal_place(data: bytes) -> int:
     """Return where the digest's text begins: keys are sorted, so it is the one at the outermost level."""
     mark = b'\n  "digest": "'
@@ -157,11 +236,11 @@ def _seal_place(data: bytes) -> int:
     return at + len(mark)
 
 
-def _entry(name: str, row: Mapping[str, Any]) -> Entry:
+def _entry(name: Name, row: Mapping[str, Any]) -> Entry:
     withheld = row.get("withheld")
     return Entry(
         kind=row["kind"],
-        name=Name(name),
+        name=name,
         version=row["version"],
         digest=row["digest"],
         requires=row["requires"],

@@ -1,6 +1,6 @@
 """The ledger of runs: SQLite in WAL mode, durable when a call returns.
 
-- A start, a use and an end are one transaction each, synced to disk before the call returns.
+- A start, a use, several uses together and an end are one transaction each, synced to disk before the call returns.
 - A run keeps the pins of its start and can use nothing else; runs with the same pins share them in the file.
 - Input values are never stored.
 - With each run stands the newest serial of its channel that a checkpoint of it saw, and whether it was let pass there:
@@ -15,11 +15,11 @@ import hashlib
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from pawl.errors import ConflictError, IntegrityError, InvalidError, NotFoundError
 from pawl.ids import Ref
@@ -27,6 +27,9 @@ from pawl.io.steps import step
 from pawl.runs.sqlite_errors import BUSY_SECONDS, patiently, reported
 
 SCHEMA_VERSION = 3
+MAX_LOG_PAGES = 4_000
+"""How long the write-ahead log may get, in pages of 4 KiB, before the commit that fills it writes it back."""
+_REMEMBERED = 64
 _SCHEMA = """
 CREATE TABLE pin_sets (
     pin_set INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, pins TEXT NOT NULL
@@ -53,11 +56,33 @@ CREATE INDEX uses_by_version ON uses (name, version, at);
 """
 _CHECKED = ("checked_at TEXT", "checked_serial INTEGER", "stopped INTEGER")
 """What version 3 knows of a run beside version 2."""
+Key = TypeVar("Key")
+Item = TypeVar("Item")
 _COLUMNS = (
     "run_id, channel, serial, snapshot, policy, agent, session, started_at, ended_at, outcome,"
     " checked_at, checked_serial, stopped"
 )
 _RUNS = f"SELECT pin_set, {_COLUMNS} FROM runs"  # noqa: S608 - constants alone
+
+
+class Pins(Mapping[str, Mapping[str, str]]):
+    """The pins of a run, with the digest under which a ledger has them; they do not change with whoever gave them."""
+
+    __slots__ = ("_rows", "digest", "text")
+
+    def __init__(self, pins: Mapping[str, Mapping[str, str]]) -> None:
+        self._rows = {name: dict(pin) for name, pin in pins.items()}
+        self.text = json.dumps(self._rows, sort_keys=True)
+        self.digest = hashlib.sha256(self.text.encode("utf-8")).hexdigest()
+
+    def __getitem__(self, name: str) -> Mapping[str, str]:
+        return self._rows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +159,9 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.RLock()
+        self._sets: dict[str, int] = {}
+        """The digest of pins -> their number, of those that are in the file."""
+        self._known: dict[int, Mapping[str, Mapping[str, str]]] = {}
         with reported(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.exists() and not path.is_file():
@@ -161,36 +189,53 @@ class Ledger:
 
     def start(self, run: RunStart) -> None:
         """Record the start of a run; ``ConflictError`` where its id is taken."""
+        pins = run.pins if isinstance(run.pins, Pins) else Pins(run.pins)
         with self._transaction("ledger.start"):
-            if self._connection.execute("SELECT 1 FROM runs WHERE run_id = ?", (run.run_id,)).fetchone():
-                raise ConflictError(f"there is a run {run.run_id[:100]} already", code="run-exists")
-            row = (run.run_id, run.channel, run.serial, run.snapshot, run.policy, self._pin_set(run.pins))
-            self._connection.execute(
+            pin_set = self._sets.get(pins.digest) or self._pin_set(pins)
+            row = (run.run_id, run.channel, run.serial, run.snapshot, run.policy, pin_set)
+            made = self._connection.execute(
                 "INSERT INTO runs (run_id, channel, serial, snapshot, policy, pin_set, agent, session, started_at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id) DO NOTHING",
                 (*row, run.agent, run.session, run.started_at),
             )
+            if not made.rowcount:
+                raise ConflictError(f"there is a run {run.run_id[:100]} already", code="run-exists")
+        _remember(self._sets, pins.digest, pin_set)
 
     def use(self, run_id: str, use: Use, *, serial: int | None = None) -> int:
         """Record a use in an open run and return its number; ``InvalidError`` for what is not the run's own pin.
 
         ``serial`` is the one that the channel has now: the use is a checkpoint that let the run pass.
         """
+        return self.use_all(run_id, (use,), serial=serial)
+
+    def use_all(self, run_id: str, uses: Sequence[Use], *, serial: int | None = None) -> int:
+        """Record uses in an open run, all or none, and return the number of the last; see :meth:`use`."""
         with self._transaction("ledger.use"):
-            pin = self._open_run(run_id).pins.get(use.name)
-            if pin is None or (use.version, use.digest, use.kind) != (pin["version"], pin["digest"], pin["kind"]):
-                message = f"the run {run_id} was started without the {use.kind} {use.name}@{use.version}"
-                hint = f"it has {use.name}@{pin['version']}" if pin else "start another run on the channel as it is now"
-                raise InvalidError(message, code="run-not-pinned", hint=hint)
+            pins = self._open_pins(run_id)
+            for use in uses:
+                _check_pinned(run_id, pins.get(use.name), use)
             (last,) = self._connection.execute(
                 "SELECT COALESCE(MAX(seq), 0) FROM uses WHERE run_id = ?", (run_id,)
             ).fetchone()
-            row = (run_id, last + 1, use.at, use.kind, use.name, use.version, use.digest)
-            self._connection.execute("INSERT INTO uses VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-            if serial is not None:
-                self._check(run_id, Checkpoint(at=use.at, serial=serial, stopped=False))
-        number: int = last + 1
+            rows = [
+                (run_id, seq, use.at, use.kind, use.name, use.version, use.digest)
+                for seq, use in enumerate(uses, last + 1)
+            ]
+            self._connection.executemany("INSERT INTO uses VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+            if serial is not None and uses:
+                self._check(run_id, Checkpoint(at=uses[-1].at, serial=serial, stopped=False))
+        number: int = last + len(rows)
         return number
+
+    def _open_pins(self, run_id: str) -> Mapping[str, Mapping[str, str]]:
+        found = self._connection.execute("SELECT pin_set, ended_at FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+        if found is None or found[1] is not None:
+            return self._open_run(run_id).pins  # which says what is wrong
+        pin_set: int = found[0]
+        if pin_set not in self._known:
+            _remember(self._known, pin_set, self._pins(pin_set))
+        return self._known[pin_set]
 
     def checkpoint(self, run_id: str, checkpoint: Checkpoint) -> None:
         """Record that an open run came to a checkpoint."""
@@ -207,14 +252,14 @@ class Ledger:
     def end(self, run_id: str, outcome: str, at: str) -> bool:
         """Record how a run ended; False where it ended so before, ``ConflictError`` where it ended otherwise."""
         with self._transaction("ledger.end"):
-            run = self._known_run(run_id)
-            if run.ended_at is not None:
-                if run.outcome == outcome:
-                    return False
-                raise _ended(run)
-            self._connection.execute(
-                "UPDATE runs SET ended_at = ?, outcome = ? WHERE run_id = ?", (at, outcome, run_id)
+            ended = self._connection.execute(
+                "UPDATE runs SET ended_at = ?, outcome = ? WHERE run_id = ? AND ended_at IS NULL", (at, outcome, run_id)
             )
+            if not ended.rowcount:
+                run = self._known_run(run_id)
+                if run.outcome != outcome:
+                    raise _ended(run)
+                return False
         return True
 
     def open_run(self, run_id: str) -> RunRow:
@@ -304,14 +349,13 @@ class Ledger:
             raise _ended(run)
         return run
 
-    def _pin_set(self, pins: Mapping[str, Mapping[str, str]]) -> int:
-        text = json.dumps({name: dict(pin) for name, pin in pins.items()}, sort_keys=True)
-        digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
-        found = self._connection.execute("SELECT pin_set FROM pin_sets WHERE digest = ?", (digest,)).fetchone()
+    def _pin_set(self, pins: Pins) -> int:
+        found = self._connection.execute("SELECT pin_set FROM pin_sets WHERE digest = ?", (pins.digest,)).fetchone()
         if found:
             known: int = found[0]
             return known
-        made = self._connection.execute("INSERT INTO pin_sets (digest, pins) VALUES (?, ?)", (digest, text)).lastrowid
+        row = (pins.digest, pins.text)
+        made = self._connection.execute("INSERT INTO pin_sets (digest, pins) VALUES (?, ?)", row).lastrowid
         self._connection.executemany(
             "INSERT INTO pinned VALUES (?, ?, ?)", [(made, name, pin["version"]) for name, pin in pins.items()]
         )
@@ -320,7 +364,9 @@ class Ledger:
 
     def _prepare(self) -> None:
         # FULL in WAL mode: a commit is on the disk when it returns, not only in the system's cache
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+        # The log is written back by one commit in hundreds, and when the ledger is closed
+        log = f"wal_autocheckpoint = {MAX_LOG_PAGES}"
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", log):
             self._connection.execute(f"PRAGMA {pragma}")
         if self._version() == 0:
             with self._transaction("ledger.create"):
@@ -381,3 +427,17 @@ class Ledger:
 
 def _ended(run: RunRow) -> ConflictError:
     return ConflictError(f"the run {run.run_id} ended as {run.outcome} at {run.ended_at}", code="run-ended")
+
+
+def _check_pinned(run_id: str, pin: Mapping[str, str] | None, use: Use) -> None:
+    if pin is not None and (use.version, use.digest, use.kind) == (pin["version"], pin["digest"], pin["kind"]):
+        return
+    message = f"the run {run_id} was started without the {use.kind} {use.name}@{use.version}"
+    hint = f"it has {use.name}@{pin['version']}" if pin else "start another run on the channel as it is now"
+    raise InvalidError(message, code="run-not-pinned", hint=hint)
+
+
+def _remember(known: dict[Key, Item], key: Key, item: Item) -> None:
+    if len(known) >= _REMEMBERED:
+        known.clear()
+    known[key] = item

@@ -7,24 +7,29 @@ since is refused, whatever the run's state says.
 from __future__ import annotations
 
 import os
-import secrets
 import time
-from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from collections.abc import Callable, Mapping
 
-from pawl.canonical import timestamp
-from pawl.errors import Faulty, InvalidError, PawlError, UsageError, WithheldError
-from pawl.ids import Name, parse_channel, parse_name
+from pawl.errors import Faulty, IntegrityError, InvalidError, UsageError, WithheldError, why_unreadable
+from pawl.ids import parse_channel, parse_name
 from pawl.problems import Problem, pointer
-from pawl.procedures.procedure import Procedure
-from pawl.registry.snapshot import Entry
-from pawl.runs.ledger import Checkpoint, Ledger, RunStart, Use
-from pawl.runs.snapshot_view import View, open_snapshot, procedure_of, raise_withheld
+from pawl.runs.snapshot_view import SnapshotView, open_snapshot, procedure_of, raise_withheld
+from pawl.values import dataclass
+
+TYPE_CHECKING = False  # as typing has it, whose import takes longer than that of this module
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from datetime import datetime, timedelta
+    from types import TracebackType
+    from typing import Any, Self, TypeVar
+
+    from pawl.ids import Name
+    from pawl.procedures.procedure import Procedure
+    from pawl.registry.snapshot import Entry
+    from pawl.runs.recording import Recorder
+    from pawl.runs.snapshot_view import View
+
+    Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,16 +72,16 @@ class PinnedTool:
         """
         from pawl.procedures.call import check_call, exported_name  # noqa: PLC0415 - only tools need it
 
-        faults = check_call(self.procedure, arguments)
+        faults = _whole(self.served, check_call, self.procedure, arguments)
         if faults:
             raise _wrong_input(f"{self.served.ref} does not take these arguments", faults)
-        return {"name": exported_name(self.procedure), "arguments": dict(arguments)}
+        return {"name": _whole(self.served, exported_name, self.procedure), "arguments": dict(arguments)}
 
     def check_result(self, result: Any) -> Any:
         """Return ``result`` if it fits the pinned output schema; ``InvalidError`` otherwise."""
         from pawl.procedures.call import check_result  # noqa: PLC0415 - only tools need it
 
-        faults = check_result(self.procedure, result)
+        faults = _whole(self.served, check_result, self.procedure, result)
         if faults:
             raise _wrong_input(f"the result is not one of {self.served.ref}", faults)
         return result
@@ -87,7 +92,8 @@ class PinnedTool:
 
         keys = ("title", "description", "inputSchema", "outputSchema", "annotations")
         spec = self.procedure.spec
-        return {"name": exported_name(self.procedure), **{key: spec[key] for key in keys if spec.get(key) is not None}}
+        name = _whole(self.served, exported_name, self.procedure)
+        return {"name": name, **{key: spec[key] for key in keys if spec.get(key) is not None}}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,13 +107,24 @@ class PinnedWorkflow:
         """Return the next call, or the end, given the inputs and every (step id, result) so far."""
         from pawl.procedures.walk import check_inputs, next_step  # noqa: PLC0415 - only workflows need it
 
-        faults = check_inputs(self.procedure.spec, inputs)
+        faults = _whole(self.served, check_inputs, self.procedure.spec, inputs)
         if faults:
             raise _wrong_input(f"{self.served.ref} does not take these inputs", faults)
+        steps = tuple(results or ())
         try:
-            return next_step(self.procedure.spec, inputs, tuple(results or ()))
+            return _whole(self.served, next_step, self.procedure.spec, inputs, steps)
         except Faulty as error:
             raise _wrong_input(f"{self.served.ref} cannot go on", error.faults) from None
+
+
+def _whole(what: Served, act: Callable[..., Value], *arguments: Any) -> Value:
+    """Return what ``act`` returns; ``IntegrityError`` where the document is of another shape than any published one:
+    whoever can write a snapshot can seal one that holds no procedure."""
+    try:
+        return act(*arguments)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        message = f"{what.ref} is no {what.kind} that was published: {why_unreadable(error)}"
+        raise IntegrityError(message, code="snapshot-damaged", hint="make the snapshot again") from error
 
 
 def _wrong_input(message: str, faults: tuple[Any, ...]) -> InvalidError:
@@ -119,15 +136,68 @@ def _wrong_input(message: str, faults: tuple[Any, ...]) -> InvalidError:
 
 
 def _now() -> datetime:
+    from datetime import UTC, datetime  # noqa: PLC0415 - resolving from a snapshot looks at no clock
+
     return datetime.now(UTC)
 
 
-class ChannelHandle:
-    """A channel that agents are served from; made by :func:`open_channel_handle` (``pawl.open``)."""
+class Newest:
+    """The newest state of a channel that this process saw, shared by all that came from one handle.
 
-    def __init__(self, view: View, ledger: Path | None) -> None:
+    An older one is refused: whoever puts an old snapshot in the place of a newer one, or takes a workspace back, would
+    undo a halt or a revocation. A rollback of the channel is a newer state.
+    """
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+
+    def look(self) -> View:
+        """Return the newest state there is; ``WithheldError`` where it is older than one that was seen."""
+        found = self.view.again()
+        while found is not (seen := self.view):
+            if found.serial < seen.serial or (
+                isinstance(found, SnapshotView) and isinstance(seen, SnapshotView) and found.forgets(seen)
+            ):
+                raise _older(found, seen.serial)
+            self.view = found
+        return found
+
+
+def _older(found: View, seen: int) -> WithheldError:
+    return WithheldError(
+        f"{found.channel} is at serial {found.serial} there, in a state older than one of serial {seen} that was seen",
+        code="channel-older",
+        hint=f"bring its newest state there; a rollback is newer: pawl rollback NAME --channel {found.channel}",
+    )
+
+
+class ChannelHandle:
+    """A channel that agents are served from; made by :func:`open_channel_handle` (``pawl.open``).
+
+    Leaving ``with`` closes the ledger; without it that happens when nothing holds the handle or its runs any more.
+    """
+
+    def __init__(self, view: View, recorder: Recorder | None, newest: Newest | None = None) -> None:
         self._view = view
-        self._ledger = ledger
+        self._recorder = recorder
+        self._newest = newest or Newest(view)
+        self._deadline = view.snapshot.deadline if isinstance(view, SnapshotView) else None
+        self._fresh: dict[str, Served] = {}
+        self._past: dict[str, Served] = {}
+        """What a snapshot serves, by name, from when it was asked for first: before its end and after."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the ledger. A later run opens it again."""
+        if self._recorder is not None:
+            self._recorder.close()
 
     @property
     def name(self) -> str:
@@ -147,36 +217,48 @@ class ChannelHandle:
 
     def resolve(self, name: str) -> Served:
         """Return what is served under a name, outside of any run; raises where it is withheld."""
-        now = _now()
-        entry = self._view.entry(_name(name), now)
+        known = self._fresh if self._deadline is None or time.time() < self._deadline else self._past
+        try:
+            return known[name]
+        except (KeyError, TypeError):
+            return self._resolve(name, known)
+
+    def _resolve(self, name: str, known: dict[str, Served]) -> Served:
+        parsed = _name(name)
+        if isinstance(self._view, SnapshotView):
+            entry = self._view.snapshot_entry(parsed)
+            stale = known is self._past
+        else:
+            now = _now()
+            entry = self._view.entry(parsed, now)
+            stale = self._view.stale(now)
         if entry.withheld is not None:
             raise_withheld(entry.withheld)
-        return served(entry, self._view, now)
+        made = _served(entry, self._view, stale=stale)
+        if isinstance(self._view, SnapshotView):
+            known[parsed] = made
+        return made
 
     def reload(self) -> ChannelHandle:
-        """Return the channel as it is now."""
-        return ChannelHandle(self._view.again(), self._ledger)
+        """Return the channel as it is now; ``WithheldError`` where that is older than what was seen before."""
+        return ChannelHandle(self._newest.look(), self._recorder, self._newest)
 
     def run(self, *, agent: str, session: str | None = None) -> Run:
         """Start a run: its record is durable before this returns."""
-        return Run(self._view.again(), self._ledger, agent=agent, session=session)
+        return Run(self._newest, self._recorder, agent=agent, session=session)
 
 
 class Run:
     """One execution of an agent. Leaving ``with`` by an exception records the outcome ``error``."""
 
-    def __init__(self, view: View, ledger: Path | None, *, agent: str, session: str | None) -> None:
-        self._view = view
+    def __init__(self, newest: Newest, recorder: Recorder | None, *, agent: str, session: str | None) -> None:
+        self._newest = newest
+        self._view = newest.look()
         self._ended = False
-        self._last: tuple[int, bool] | None = None
-        """The checkpoint that was recorded last: the channel's serial there, and whether it refused."""
-        self._ledger = Ledger(ledger) if ledger is not None else None
         self.id = new_run_id()
-        self._start(agent, session)
-
-    def _start(self, agent: str, session: str | None) -> None:
-        if self._ledger is not None:
-            self._ledger.start(run_start(self.id, self._view, agent, session, _now()))
+        self._record = recorder.start(self.id, self._view, agent, session, _now()) if recorder is not None else None
+        self._entries = self._view.snapshot.entries if isinstance(self._view, SnapshotView) else {}
+        self._timed = self._record is not None or not isinstance(self._view, SnapshotView)
 
     def __enter__(self) -> Self:
         return self
@@ -184,16 +266,24 @@ class Run:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        try:
-            if not self._ended:
-                self.end("error" if kind is not None else "unknown")
-        finally:
-            if self._ledger is not None:
-                self._ledger.close()
+        if not self._ended:
+            self.end("error" if kind is not None else "unknown")
 
     @property
     def serial(self) -> int:
         return self._view.serial
+
+    def group(self) -> AbstractContextManager[None]:
+        """Record the uses inside of the block together: they are durable when it ends, in one transaction.
+
+        Each is checked when it is made. A process that is killed inside of the block has recorded none of them, so
+        keep blocks short: all that one step of an agent needs, fetched at once.
+        """
+        if self._record is None:
+            from contextlib import nullcontext  # noqa: PLC0415 - nothing is recorded, so nothing is grouped
+
+            return nullcontext()
+        return self._record.group()
 
     def prompt(self, name: str, /, **inputs: Any) -> Messages:
         """Return the rendered messages of a prompt; ``InvalidError`` with every wrong input."""
@@ -201,7 +291,7 @@ class Run:
 
         what, procedure = self._use(name, "prompt")
         try:
-            rendered = render(procedure, inputs)
+            rendered = _whole(what, render, procedure, inputs)
         except Faulty as error:
             raise _wrong_input(f"{what.ref} was not rendered", error.faults) from None
         return Messages([dict(message) for message in rendered.messages], what)
@@ -214,8 +304,8 @@ class Run:
 
     def checkpoint(self) -> None:
         """Raise ``WithheldError`` if anything that this run may still use was halted or revoked since."""
-        now = _now()
-        current = self._view.again()
+        now: Any = _now() if self._timed else None
+        current = self._newest.look()
         for name in self._view.names():
             entry = self._view.entry(name, now)
             withheld = current.refusal(entry, now)
@@ -230,40 +320,39 @@ class Run:
             raise UsageError("an outcome has 1 to 200 characters", code="outcome-bad")
         if self._ended:
             raise UsageError(f"the run {self.id} has ended", code="run-ended")
-        if self._ledger is not None:
-            self._ledger.end(self.id, outcome, timestamp(_now()))
+        if self._record is not None:
+            self._record.end(outcome, _now())
         self._ended = True
 
     def _came(self, current: View, now: datetime, *, stopped: bool) -> None:
-        """Record a checkpoint, where it says anything new. Whatever becomes of that, the checkpoint itself holds."""
-        came = (current.serial, stopped)
-        if self._ledger is None or self._ended or came == self._last:
-            return
-        with suppress(PawlError):
-            self._ledger.checkpoint(self.id, Checkpoint(at=timestamp(now), serial=current.serial, stopped=stopped))
-            self._last = came
+        if self._record is not None and not self._ended:
+            self._record.came(current.serial, now, stopped=stopped)
+
+    def _entry(self, name: str, now: datetime) -> Entry:
+        try:
+            return self._entries[name]  # type: ignore[index] # a text that is a key is a name
+        except (KeyError, TypeError):
+            return self._view.entry(_name(name), now)
 
     def _use(self, name: str, kind: str) -> tuple[Served, Procedure]:
         if self._ended:
             raise UsageError(f"the run {self.id} has ended", code="run-ended")
-        now = _now()
-        entry = self._view.entry(_name(name), now)
+        now: Any = _now() if self._timed else None  # a snapshot says what it says, and nobody writes down when
+        entry = self._entry(name, now)
         procedure = procedure_of(entry)
-        current = self._view.again()
+        current = self._newest.look()
         withheld = current.refusal(entry, now)
         if withheld is not None:
             self._came(current, now, stopped=True)
             raise_withheld(withheld)
         if entry.kind != kind:
             raise InvalidError(f"{entry.name}@{entry.version} is a {entry.kind}, not a {kind}", code="wrong-kind")
-        if self._ledger is not None:
-            self._ledger.use(self.id, use_of(entry, now), serial=current.serial)
-            self._last = (current.serial, False)
-        return served(entry, self._view, now), procedure
+        if self._record is not None:
+            self._record.use(entry, now, current.serial)
+        return _served(entry, self._view, stale=self._view.stale(now)), procedure
 
 
-def served(entry: Entry, view: View, now: datetime) -> Served:
-    """Return an entry as what is said of everything served."""
+def _served(entry: Entry, view: View, *, stale: bool) -> Served:
     return Served(
         name=entry.name,
         kind=entry.kind,
@@ -271,36 +360,14 @@ def served(entry: Entry, view: View, now: datetime) -> Served:
         digest=entry.digest,
         channel=view.channel,
         serial=view.serial,
-        stale=view.stale(now),
+        stale=stale,
         warnings=entry.warnings,
     )
 
 
-def run_start(run_id: str, view: View, agent: str, session: str | None, now: datetime) -> RunStart:
-    """Return the row that starts a run on a view."""
-    if not agent or len(agent) > 200:
-        raise UsageError("an agent's name has 1 to 200 characters", code="agent-bad")
-    return RunStart(
-        run_id=run_id,
-        channel=view.channel,
-        serial=view.serial,
-        snapshot=view.digest,
-        policy=view.policy,
-        pins=view.pins(),
-        agent=agent,
-        session=session,
-        started_at=timestamp(now),
-    )
-
-
-def use_of(entry: Entry, now: datetime) -> Use:
-    """Return the row of one use."""
-    return Use(at=timestamp(now), kind=entry.kind, name=entry.name, version=entry.version, digest=entry.digest)
-
-
 def new_run_id() -> str:
     """Return an id that sorts by time: milliseconds since 1970 and 64 random bits, in hexadecimal."""
-    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(8)}"
+    return f"{time.time_ns() // 1_000_000:012x}{os.urandom(8).hex()}"
 
 
 def open_channel_handle(
@@ -310,11 +377,14 @@ def open_channel_handle(
     snapshot: str | os.PathLike[str] | None = None,
     ledger: str | os.PathLike[str] | None = None,
     max_age: timedelta | None = None,
+    at_least: int | None = None,
 ) -> ChannelHandle:
     """Open a channel for agents: from a workspace (the default: the one around the current folder) or a snapshot file.
 
     ``ledger`` is the file that runs are recorded in; a workspace has its own, without one a snapshot's runs are not
-    recorded. ``max_age`` refuses a snapshot that was made longer ago. Raises ``NotFoundError`` for an unknown channel.
+    recorded. ``max_age`` refuses a snapshot that was made longer ago, ``at_least`` a state of a lower serial than one
+    that was seen before; a handle and its runs remember that by themselves. Raises ``NotFoundError`` for an unknown
+    channel.
     """
     if workspace is not None and snapshot is not None:
         raise UsageError("a channel is opened from a workspace or from a snapshot, not from both", code="two-sources")
@@ -322,24 +392,47 @@ def open_channel_handle(
         parsed = parse_channel(channel)
     except ValueError as error:
         raise UsageError(str(error), code="channel-bad") from None
-    place = Path(ledger) if ledger is not None else None
+    place = os.fspath(ledger) if ledger is not None else None
     if snapshot is not None:
-        view = open_snapshot(Path(snapshot), parsed)
-        if max_age is not None and view.snapshot.created < timestamp(_now() - max_age):
-            raise WithheldError(
-                f"the snapshot was made at {view.snapshot.created}, which is longer ago than {max_age}",
-                code="snapshot-too-old",
-                hint=f"make it again: pawl snapshot {parsed} --out {snapshot}",
-            )
-        return ChannelHandle(view, place)
-    from pawl.runs.views import open_channel  # noqa: PLC0415 - a workspace needs more than a snapshot
+        view = open_snapshot(os.fspath(snapshot), parsed)
+        _check_age(view, max_age, at_least)
+        return ChannelHandle(view, _recorder(place) if place is not None else None)
+    from pathlib import Path  # noqa: PLC0415 - a workspace needs more than a snapshot
+
+    from pawl.runs.views import open_channel  # noqa: PLC0415 - as above
     from pawl.workspace import find_workspace  # noqa: PLC0415 - as above
 
     found = find_workspace(Path(workspace if workspace is not None else "."))
-    handle = ChannelHandle(open_channel(found, parsed), place or found.ledger_file)
+    channel_view = open_channel(found, parsed)
+    if at_least is not None and channel_view.serial < at_least:
+        raise _older(channel_view, at_least)
     if place is None:
         found.make_private()
-    return handle
+    return ChannelHandle(channel_view, _recorder(place or found.ledger_file))
+
+
+def _check_age(view: SnapshotView, max_age: timedelta | None, at_least: int | None) -> None:
+    if at_least is not None and view.serial < at_least:
+        raise _older(view, at_least)
+    if max_age is None:
+        return
+    from pawl.canonical import timestamp  # noqa: PLC0415 - most are opened at any age
+
+    created = view.snapshot.created
+    if created < timestamp(_now() - max_age):
+        raise WithheldError(
+            f"the snapshot was made at {created}, which is longer ago than {max_age}",
+            code="snapshot-too-old",
+            hint=f"make it again: pawl snapshot {view.channel} --out {view.path}",
+        )
+
+
+def _recorder(place: str | os.PathLike[str]) -> Recorder:
+    from pathlib import Path  # noqa: PLC0415 - not where nothing is recorded
+
+    from pawl.runs.recording import Recorder  # noqa: PLC0415 - SQLite, which is not needed there either
+
+    return Recorder(Path(place))
 
 
 def _name(text: str) -> Name:

@@ -16,8 +16,8 @@ from pawl.policy.verdict import INTEGRITY
 from pawl.problems import Fault, Problem, pointer
 from pawl.procedures.procedure import Procedure
 from pawl.registry.snapshot import Entry, read_snapshot
-from pawl.runs.snapshot_view import procedure_of, raise_withheld
-from pawl.runs.views import WorkspaceView, open_channel, take_snapshot
+from pawl.runs.snapshot_view import procedure_of, raise_withheld, served_row
+from pawl.runs.views import open_channel, take_snapshot
 from pawl.workspace import check_output
 
 
@@ -122,20 +122,6 @@ def snapshot(session: Session, channel: Channel, out: Path | None, expires_after
     out.parent.mkdir(parents=True, exist_ok=True)
     replace_file(out, data)
     return Report(status="done", problems=problems, data={**row, "out": str(out)})
-
-
-def served_row(entry: Entry, view: WorkspaceView) -> dict[str, Any]:
-    """Return what everything served says of itself."""
-    return {
-        "name": entry.name,
-        "kind": entry.kind,
-        "version": entry.version,
-        "digest": entry.digest,
-        "channel": view.channel,
-        "serial": view.serial,
-        "policy": view.policy,
-        "stale": False,
-    }
 
 
 def input_problems(faults: Sequence[Fault]) -> tuple[Problem, ...]:
