@@ -112,6 +112,8 @@ def test_a_writer_that_stays_makes_the_next_one_go_without(tmp_path: Path) -> No
             pass
         with waiting.reading() as seen:
             assert seen.execute("SELECT value FROM rows").fetchall() == [("x",)]
+    for memory in (holder, waiting):
+        memory.close()
 
 
 def _write(memory: Memory, then: object) -> None:
@@ -127,6 +129,7 @@ def test_what_failed_inside_leaves_nothing(tmp_path: Path) -> None:
             _write(memory, statement)
     with memory.reading() as rows:
         assert rows.execute("SELECT COUNT(*) FROM rows").fetchone() == (0,)
+    memory.close()
 
 
 def test_the_key_is_this_users_alone(tmp_path: Path) -> None:

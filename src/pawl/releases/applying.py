@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
 from pawl.canonical import record_bytes
-from pawl.errors import ConflictError, PawlError, UsageError
+from pawl.errors import ConflictError, IntegrityError, PawlError, UsageError
 from pawl.ids import REGISTRY_JOURNAL
 from pawl.io import git
 from pawl.io.files import Lock, create, read_bounded, replace, sweep
@@ -57,6 +58,8 @@ def apply(workspace: Workspace, plan: Plan, *, commit: bool, branch: str | None 
         workspace.to_write(path_of(workspace, step))
     with Lock(workspace.lock_file, timeout=LOCK_SECONDS):
         _expect(workspace, plan)
+        if repository and commit:
+            _refuse_known(workspace, plan, repository)
         _sweep(workspace, plan)
         if repository and commit:
             repository.prepare(plan.message)
@@ -107,6 +110,23 @@ def _expect(workspace: Workspace, plan: Plan) -> None:
                 f"the journal {journal} moved from record {head.serial} to {found.serial}; nothing was written",
                 hint="look at it with pawl history, and run the command again",
             )
+
+
+def _refuse_known(workspace: Workspace, plan: Plan, repository: git.Repository) -> None:
+    """Refuse a plan whose record the last commit has already: here the journal lacks its end, or all of it."""
+    record = plan.record
+    if record is None:
+        return
+    where = workspace.relative(workspace.record_file(record.journal, record.serial))
+    name = (workspace.root.resolve() / where).relative_to(repository.root).as_posix()
+    known = None
+    with suppress(PawlError):  # a Git that fails is told of by the commit
+        known = repository.blob_at("HEAD", name)
+    if known is not None:
+        message = f"the last commit has record {record.serial} of the journal {record.journal}, and {where} is not here"
+        hint = "git restore --source=HEAD --staged --worktree releases registry; or git sparse-checkout add releases"
+        problem = Problem(code="journal-damaged", message=message, path=where, hint=hint)
+        raise IntegrityError(message, problems=(problem,))
 
 
 def _heal(workspace: Workspace) -> Iterator[Path]:
