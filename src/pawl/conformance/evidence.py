@@ -200,6 +200,8 @@ def entry_from_record(row: Any) -> EvidenceEntry:
     """Return the entry that a journal's record holds; ``IntegrityError`` for what is none."""
     file = str(row.get("file", "evidence")) if isinstance(row, Mapping) else "evidence"
     try:
+        if not isinstance(row["file"], str):
+            raise TypeError("its file is no text")  # noqa: TRY301 - one way out for all
         entry = EvidenceEntry(
             file=file,
             digest=parse_digest(row["digest"]),

@@ -38,11 +38,20 @@ def find_workspace(start: Path) -> Workspace:
 
 def check_output(path: Path) -> Path:
     """Return a path that an answer may be written to; ``UsageError`` for one among a workspace's own files."""
-    try:
-        workspace = find_workspace(path.absolute().parent)
-    except NotFoundError:
-        return path
-    if workspace.holds(path):
-        message = f"{path} is among the workspace's own files, which no output replaces"
-        raise UsageError(message, code="output-inside", hint="write it somewhere else")
+    for folder in (path.absolute().parent, _real(path).parent):
+        try:
+            workspace = find_workspace(folder)
+        except NotFoundError:
+            continue
+        if workspace.holds(path):
+            message = f"{path} is among the workspace's own files, which no output replaces"
+            raise UsageError(message, code="output-inside", hint="write it somewhere else")
     return path
+
+
+def _real(path: Path) -> Path:
+    """Return where a path leads; itself where its links lead round in a circle, which cannot be written to."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return path.absolute()

@@ -61,8 +61,9 @@ class FrozenVersions(Places):
             raise self._not_frozen(version, "its document is not the one that was published")
         with suppress(OSError, PawlError):
             self.make_private()
-            self.document_file(version.digest).parent.mkdir(parents=True, exist_ok=True)
-            replace(self.document_file(version.digest), canonical, durable=False)
+            path = self.to_write(self.document_file(version.digest))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace(path, canonical, durable=False)
         return document
 
     def _cached(self, digest: Digest) -> Any:

@@ -99,7 +99,12 @@ class Places:
 
     @property
     def ledger_file(self) -> Path:
-        return self.private / "runs.db"
+        """The default ledger; ``InvalidError`` for a link, through which somebody else's file would be written."""
+        path = self.private / "runs.db"
+        if path.is_symlink():
+            message = f"{path} is a link, and runs are recorded in a file of the workspace's own"
+            raise InvalidError(message, code="path-outside", hint="move it away; pawl makes the file")
+        return path
 
     def document_file(self, digest: Digest) -> Path:
         """Where the canonical form of a document is kept, so that its YAML is read once."""

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pawl.canonical import record_bytes, sha256
+from pawl.conformance.evidence import entry_from_record
 from pawl.errors import PawlError
 from pawl.ids import REGISTRY_JOURNAL, Channel
-from pawl.io.files import read_bounded
+from pawl.io.files import inside, read_bounded
 from pawl.operations.clocks import journal_problems
 from pawl.operations.governing.signed import signature_problems
 from pawl.operations.observing.anchoring import anchor_problem, read_anchor
@@ -127,8 +128,10 @@ def _channel(
     found: set[str] = set()
     for record in records:
         for row in record.body["evidence"]:
-            found.add(row["file"])
-            _statement(check, record, row)
+            file = _statement_file(check, record, row)
+            if file is not None:
+                found.add(file)
+                _statement(check, record, file, row["digest"])
     return found
 
 
@@ -173,16 +176,29 @@ def _serial_in(data: bytes) -> int | None:
     return serial if type(serial) is int else None
 
 
-def _statement(check: _Verification, record: Record, row: dict[str, Any]) -> None:
-    path = check.workspace.evidence / row["file"]
+def _statement_file(check: _Verification, record: Record, row: Any) -> str | None:
+    """Return where evidence is below releases/evidence/; a record that names another place is damaged."""
+    try:
+        file = entry_from_record(row).file
+        inside(check.workspace.evidence, file)
+    except PawlError as error:
+        path = check.workspace.relative(check.workspace.record_file(record.journal, record.serial))
+        hint = f"restore it from Git: git log -- {path}"
+        check.error("evidence-damaged", f"record {record.serial}: {error.message}", path, hint)
+        return None
+    return file
+
+
+def _statement(check: _Verification, record: Record, file: str, digest: str) -> None:
+    path = check.workspace.evidence / file
     where = check.workspace.relative(path)
     try:
         found = sha256(read_bounded(path, limit=MAX_RECORD_BYTES, root=check.workspace.root))
     except PawlError:
         check.error("evidence-missing-file", f"{where}, stored by record {record.serial}, is gone", where)
         return
-    if found != row["digest"]:
-        message = f"{where} is {found}, record {record.serial} stored {row['digest']}"
+    if found != digest:
+        message = f"{where} is {found}, record {record.serial} stored {digest}"
         check.error("evidence-changed", message, where, f"restore it: git checkout -- {where}")
         return
     check.statements += 1
