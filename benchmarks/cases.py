@@ -45,7 +45,7 @@ class _Made:
 
 
 def _contests(setting: Setting) -> Iterator[Contest]:
-    few, many = setting.pick(full=(100, 500), quick=(100, 500), tiny=(2, 4))
+    few, many = setting.pick(full=(100, 500), quick=(20, 120), tiny=(2, 4))
     small, large = _made(setting, few), _made(setting, many)
     yield Contest(
         name=f"{many} cases, whole process",

@@ -26,7 +26,7 @@ class _Operations:
 
 def _contests(setting: Setting) -> Iterator[Contest]:
     turns = setting.turns
-    few, many = setting.pick(full=(max(10, turns), 10_000), quick=(10, 300), tiny=(turns, turns + 2))
+    few, many = setting.pick(full=(max(10, turns), 10_000), quick=(25, 300), tiny=(turns, turns + 2))
     small = _of(setting, procedures=3, versions=few)
     yield from _compare(f"{few} -> {many} versions", small, _of(setting, procedures=3, versions=many))
     few, many = setting.pick(full=(100, 10_000), quick=(10, 200), tiny=(4, 6))

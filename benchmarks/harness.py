@@ -193,4 +193,4 @@ def _rounded(ratio: float) -> float:
 
 
 def _shown(cost: float, unit: str) -> float:
-    return round(cost * 1000, 4) if unit == "ms" else round(cost / 2**20, 1)
+    return float(f"{cost * 1000 if unit == 'ms' else cost / 2**20:.3g}")

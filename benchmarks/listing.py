@@ -40,3 +40,4 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
 """In the order of the table in README.md."""
 
 IN_RATCHET = tuple(BENCHMARKS)
+"""The benchmarks that have bounds."""

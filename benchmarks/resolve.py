@@ -23,11 +23,11 @@ TEXT = f"Write about {{{{amount}}}} for order {{{{order_id}}}}, version {VERSION
 """What peers keep under the name; each of them has a word of its own for which version that is."""
 
 
-def released(folder: Path) -> tuple[Workspace, Path]:
-    """Return a workspace with one live prompt, and a snapshot of it."""
+def released(folder: Path, *more: str) -> tuple[Workspace, Path]:
+    """Return a workspace with one live prompt and ``more`` live versions, and a snapshot of it."""
     workspace = make(folder / "workspace", procedures=3)
     publish_all(workspace)
-    promote_to_staging(workspace, ref(VERSION))
+    promote_to_staging(workspace, ref(VERSION), *more)
     snapshot = folder / "staging.json"
     snapshot.write_bytes(take_snapshot(open_channel(workspace, STAGING), now=datetime.now(UTC), expires=None))
     return workspace, snapshot

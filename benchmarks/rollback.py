@@ -30,7 +30,7 @@ from pawl.workspace import Workspace
 def _prepare(setting: Setting) -> Iterator[Contest]:
     yield from _in_process(setting)
     turns = setting.turns
-    for count in setting.pick(full=(max(100, turns), max(1_000, turns)), quick=(turns,), tiny=(turns,)):
+    for count in setting.pick(full=(max(100, turns), max(1_000, turns)), quick=(25,), tiny=(turns,)):
         workspace = _channel(setting, count)
         side = Side(workspace, lambda turn, workspace=workspace: _roll_back(workspace, turn - 1))  # type: ignore[misc]
         by_hand = CommitByHand(workspace.root, side.written)
