@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 from pawl._version import __version__
 from pawl.cli.shell import CRASH, INTERRUPTED, USAGE
@@ -11,7 +12,7 @@ from pawl.cli.shell import CRASH, INTERRUPTED, USAGE
 TYPE_CHECKING = False  # as typing has it, whose import takes longer than that of this module
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+    from typing import Any, TextIO
 
     import click
 
@@ -45,7 +46,7 @@ def _answered(words: Sequence[str]) -> bool:
     if os.environ.get("_PAWL_COMPLETE") or sys.stdout is None:
         return False
     if words in (["--version"], ["-V"]):
-        sys.stdout.write(f"pawl {__version__}\n")
+        _tell(sys.stdout, f"pawl {__version__}")
         return True
     if "resolve" in words:
         from pawl.cli.quick import resolved  # noqa: PLC0415 - the other commands do not need it
@@ -90,10 +91,22 @@ def _stop(text: str, code: int, words: Sequence[str], problem: str, *, message: 
         command = next((word for word in words if word in COMMANDS), "")
         row = {"code": problem, "severity": "error", "message": message or text}
         fields: dict[str, Any] = {"command": command, "status": "failed", "exit_code": code, "problems": [row]}
-        sys.stdout.write(json.dumps(fields, ensure_ascii=False, indent=2) + "\n")
+        _tell(sys.stdout, json.dumps(fields, ensure_ascii=False, indent=2))
     else:
-        sys.stderr.write(text + "\n")
+        _tell(sys.stderr, text)
     raise SystemExit(code)
+
+
+def _tell(stream: TextIO | None, text: str) -> None:
+    """Write last words. Where nobody can read them, the exit code speaks alone."""
+    if stream is None:
+        return
+    try:
+        stream.write(text + "\n")
+        stream.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):  # or the interpreter tries again when it ends, and that is its exit code
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def wants_json(words: Sequence[str]) -> bool:

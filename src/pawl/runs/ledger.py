@@ -268,7 +268,7 @@ class Ledger:
 
     def show(self, run_id: str) -> RunRow | None:
         """Return a run, or None where none was started under this id."""
-        return next(iter(self._rows(f"{_RUNS} WHERE run_id = ?1", (run_id,))), None)
+        return next(iter(self._rows(f"{_RUNS} WHERE run_id = :run_id", {"run_id": run_id})), None)
 
     def uses(self, run_id: str) -> tuple[UseRow, ...]:
         """Return what a run used, in order."""
@@ -285,18 +285,21 @@ class Ledger:
         self, *, agent: str | None = None, channel: str | None = None, open_only: bool = False, limit: int = 100
     ) -> tuple[RunRow, ...]:
         """Return runs, newest first."""
-        tests = {"agent = ?1": agent is not None, "channel = ?2": channel is not None, "ended_at IS NULL": open_only}
+        tests = {
+            "agent = :agent": agent is not None,
+            "channel = :channel": channel is not None,
+            "ended_at IS NULL": open_only,
+        }
         where = " AND ".join(test for test, wanted in tests.items() if wanted) or "TRUE"
-        query = f"{_RUNS} WHERE {where} ORDER BY started_at DESC, rowid DESC LIMIT ?3"
-        return self._rows(query, (agent, channel, max(limit, 0)))
+        query = f"{_RUNS} WHERE {where} ORDER BY started_at DESC, rowid DESC LIMIT :limit"
+        return self._rows(query, {"agent": agent, "channel": channel, "limit": max(limit, 0)})
 
     def open_with(self, channel: str, name: str, version: str | None, *, limit: int) -> tuple[RunRow, ...]:
         """Return the open runs on a channel that have a name pinned, at any version or at one, oldest first."""
-        pinned = "SELECT pin_set FROM pinned WHERE name = ?2 AND (?3 IS NULL OR version = ?3)"
-        where = f"ended_at IS NULL AND channel = ?1 AND pin_set IN ({pinned})"
-        return self._rows(
-            f"{_RUNS} WHERE {where} ORDER BY started_at, rowid LIMIT ?4", (channel, name, version, max(limit, 0))
-        )
+        pinned = "SELECT pin_set FROM pinned WHERE name = :name AND (:version IS NULL OR version = :version)"
+        where = f"ended_at IS NULL AND channel = :channel AND pin_set IN ({pinned})"
+        values = {"channel": channel, "name": name, "version": version, "limit": max(limit, 0)}
+        return self._rows(f"{_RUNS} WHERE {where} ORDER BY started_at, rowid LIMIT :limit", values)
 
     def affected(self, ref: Ref, *, since: str | None = None, until: str | None = None) -> Affected:
         """Return the runs that used a version from ``since`` on and before ``until``, and those that only had it.
@@ -304,23 +307,23 @@ class Ledger:
         ``pinned_only`` are runs that were under way in that time; together the two are all that could have used it.
         """
         used = (
-            "SELECT run_id FROM uses WHERE name = ?1 AND version = ?2"
-            " AND (?3 IS NULL OR at >= ?3) AND (?4 IS NULL OR at < ?4)"
+            "SELECT run_id FROM uses WHERE name = :name AND version = :version"
+            " AND (:since IS NULL OR at >= :since) AND (:until IS NULL OR at < :until)"
         )
-        pinned = "SELECT pin_set FROM pinned WHERE name = ?1 AND version = ?2"
+        pinned = "SELECT pin_set FROM pinned WHERE name = :name AND version = :version"
         under_way = (
-            "(?4 IS NULL OR started_at < ?4) AND (?3 IS NULL OR ended_at IS NULL OR ended_at >= ?3)"
+            "(:until IS NULL OR started_at < :until) AND (:since IS NULL OR ended_at IS NULL OR ended_at >= :since)"
             f" AND run_id NOT IN ({used})"
         )
         order = "ORDER BY started_at, rowid"
-        values = (ref.name, ref.version, since, until)
+        values = {"name": ref.name, "version": ref.version, "since": since, "until": until}
         with self._lock, self._moment():
             return Affected(
                 used=self._rows(f"{_RUNS} WHERE run_id IN ({used}) {order}", values),
                 pinned_only=self._rows(f"{_RUNS} WHERE pin_set IN ({pinned}) AND {under_way} {order}", values),
             )
 
-    def _rows(self, query: str, values: tuple[Any, ...]) -> tuple[RunRow, ...]:
+    def _rows(self, query: str, values: Mapping[str, Any]) -> tuple[RunRow, ...]:
         with self._lock, reported(self._path):
             rows = self._connection.execute(query, values).fetchall()
             pins = {pin_set: self._pins(pin_set) for pin_set in {row[0] for row in rows}}
