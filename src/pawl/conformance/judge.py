@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pawl.conformance.assertions import ASSERTIONS, NOT_RUN, Assertion, Checked, Observed, check
-from pawl.conformance.calls import answer_faults, impossible_results, refused_calls
 from pawl.conformance.outcomes import CaseResult, NotReturned, Observation, fold
 from pawl.conformance.plain import ABSENT
 from pawl.conformance.suites import Case
@@ -29,7 +28,6 @@ from pawl.procedures.call import check_call, check_result
 from pawl.procedures.procedure import Procedure
 from pawl.procedures.render import BadInputs, render
 from pawl.procedures.schema import fill_defaults
-from pawl.procedures.walk import check_inputs, walk
 
 Observe = Callable[[Mapping[str, Any], Any], Observation]
 """Runs an implementation: its binding and the call's arguments in, what it returned out."""
@@ -124,6 +122,8 @@ def _prompt(case: Case, procedure: Procedure) -> Iterator[Checked]:
 
 
 def _answered(answer: Any, procedure: Procedure) -> Observed:
+    from pawl.conformance.calls import answer_faults  # noqa: PLC0415 - few prompts have recorded answers
+
     faults = answer_faults(procedure, answer)
     return Observed(accepted=not faults, refusals=_sentences(faults), subject=answer)
 
@@ -151,6 +151,9 @@ def _tool(case: Case, procedure: Procedure, observe: Observe) -> Iterator[Checke
 
 
 def _workflow(case: Case, procedure: Procedure, closure: Mapping[Name, Procedure]) -> Iterator[Checked]:
+    from pawl.conformance.calls import impossible_results, refused_calls  # noqa: PLC0415 - for workflows alone
+    from pawl.procedures.walk import check_inputs, walk  # noqa: PLC0415 - as above
+
     inputs = fill_defaults(procedure.spec.get("inputs") or {}, case.inputs or {})
     refusals = _sentences(check_inputs(procedure.spec, inputs))
     if refusals:

@@ -42,7 +42,7 @@ class Row(NamedTuple):
 
     path: str
     kind: str
-    """``procedure`` or ``suite``."""
+    """``procedure``, ``suite`` or ``policy``."""
     mark: Mark
     file: str
     blob: str

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from pawl.conformance.suites import Suite, read_suite
 from pawl.errors import Faulty, InvalidError, PawlError
-from pawl.ids import Name, parse_name
+from pawl.ids import Digest, Name, parse_name
 from pawl.io.file_marks import Mark, same_mark
 from pawl.io.locating import problems_of, unreadable_problems
 from pawl.io.strict_yaml import Unreadable, load
@@ -37,7 +37,7 @@ __all__ = ["Source", "Sources", "read_one", "read_policies", "read_settings_file
 Value = TypeVar("Value")
 
 
-HasDocument = TypeVar("HasDocument", Procedure, Suite)
+Named = TypeVar("Named", Procedure, Suite, PolicySource)
 
 
 @dataclass(slots=True)
@@ -61,8 +61,8 @@ class _Reading:
         return self._made(where, data, reader)
 
     def open(
-        self, seen: Seen, reader: Callable[[Any], HasDocument], kind: str, row: tuple[Any, ...] | None
-    ) -> Source[HasDocument] | tuple[Any, ...] | None:
+        self, seen: Seen, reader: Callable[[Any], Named], kind: str, row: tuple[Any, ...] | None
+    ) -> Source[Named] | tuple[Any, ...] | None:
         """Return the same of a plain file; its row where the bytes are still those that it is about."""
         found = read_quickly(seen, MAX_SOURCE_BYTES)
         if found is None:
@@ -90,6 +90,9 @@ class _Reading:
     def _note(self, source: Source[Any], kind: str, mark: Mark, file: str) -> None:
         """Have it remembered what a file read as, unless it stands in the wrong place."""
         value = source.value
+        if kind == "policy":
+            self.memory.note(Row(source.path, kind, mark, file, "", value.name, Digest(""), "", None, None, None), "")
+            return
         of_procedure = kind == "procedure"
         if of_procedure and source.path != f"procedures/{value.name}.yaml":
             return
@@ -133,7 +136,7 @@ def read_sources(workspace: Workspace, *, hear_all: bool = False) -> Sources:
     reading.memory = open_sources(workspace)
     procedures = _procedures(reading)
     suites = _suites(reading)
-    policies = _named(_read_each(reading, workspace.policies, read_policy), "policy", reading)
+    policies = _policies(reading)
     _note_hidden(reading, workspace.policies)
     reading.memory.save()
     if settings is None:
@@ -220,6 +223,15 @@ def _suites(reading: _Reading) -> Files[str, Suite]:
     )
 
 
+def _policies(reading: _Reading) -> Files[str, PolicySource]:
+    def make(row: Row) -> Source[PolicySource]:
+        data = Unopened(reading.workspace, reading.memory, row).data
+        return Source(value=read_policy(load(data)), path=row.path, data=data)
+
+    entries = _each(reading, reading.workspace.policies, read_policy, "policy")
+    return Files(_named(entries, "policy", reading, make), make)
+
+
 def _maker(
     reading: _Reading, kind: Callable[[Unopened], Value], reader: Callable[[Any], Value]
 ) -> Callable[[Row], Source[Value]]:
@@ -230,7 +242,7 @@ def _maker(
     return make
 
 
-def _each(reading: _Reading, folder: Path, reader: Callable[[Any], HasDocument], kind: str) -> Iterator[Any]:
+def _each(reading: _Reading, folder: Path, reader: Callable[[Any], Named], kind: str) -> Iterator[Any]:
     """Yield each file that reads: as its row, a plain tuple, if it shows no change, else as a source."""
     rows = reading.memory.rows(kind)
     for seen in files_below(reading.workspace.root, folder):

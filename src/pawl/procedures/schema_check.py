@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from pawl.problems import Fault, Place
@@ -284,6 +285,7 @@ def _patterns(nodes: tuple[Node, ...]) -> Iterator[Fault]:
                 yield Fault(code="schema-pattern", message=message, at=(*node.at, *key), on_key=on_key, hint=hint)
 
 
+@lru_cache(maxsize=1_024)
 def _pattern_reads(pattern: str) -> bool:
     if len(pattern) > 10_000:
         return False
@@ -295,6 +297,8 @@ def _pattern_reads(pattern: str) -> bool:
 
 
 def _work(graph: Graph) -> Iterator[Fault]:
+    if not graph.refers and len(graph.nodes) <= MAX_WORK:
+        return  # a tree: it has no circle, and applies each of its parts once at most
     circle = graph.circle()
     if circle is not None:
         message = f"{_where(circle)}: this leads back to itself without looking into the value"

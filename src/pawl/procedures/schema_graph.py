@@ -26,19 +26,25 @@ class Graph:
 
     def __init__(self, root: Mapping[str, Any], nodes: Iterable[Node]) -> None:
         self.nodes = {node.at: node for node in nodes}
+        self._children: dict[Place, tuple[Node, ...]] = {}
+        self.refers = False
+        """Whether any of its parts has a reference."""
         self._root = root
         self._targets: dict[str, Node | None] = {}
         self._anchors: dict[str, Node] = {}
         self._declared: dict[Place, set[str] | None] = {}
         self._visits = 0
         for node in self.nodes.values():
-            name = node.schema.get("$anchor") if isinstance(node.schema, Mapping) else None
+            if not isinstance(node.schema, dict | Mapping):
+                continue
+            self.refers = self.refers or "$ref" in node.schema
+            name = node.schema.get("$anchor")
             if isinstance(name, str):
                 self._anchors.setdefault(name, node)
 
     def target(self, node: Node) -> Node | None:
         """Return the schema that a node's ``$ref`` points to: one of the schema's own parts, or None."""
-        reference = node.schema.get("$ref") if isinstance(node.schema, Mapping) else None
+        reference = node.schema.get("$ref") if isinstance(node.schema, dict | Mapping) else None
         if not isinstance(reference, str) or not reference.startswith("#"):
             return None
         if reference not in self._targets:
@@ -50,10 +56,16 @@ class Graph:
             self._targets[reference] = found
         return self._targets[reference]
 
+    def children(self, node: Node) -> tuple[Node, ...]:
+        """Return the schemas directly below a schema, which are looked for once."""
+        if node.at not in self._children:
+            self._children[node.at] = tuple(children(node))
+        return self._children[node.at]
+
     def in_place(self, node: Node) -> list[Node]:
         """Return the schemas that judge the same value because this one does."""
         target = self.target(node)
-        inner = [child for child in children(node) if child.at[len(node.at)] in IN_PLACE]
+        inner = [child for child in self.children(node) if child.at[len(node.at)] in IN_PLACE]
         return inner if target is None else [*inner, target]
 
     def declared(self, node: Node) -> set[str] | None:
@@ -120,7 +132,7 @@ class Graph:
         while waiting:
             here, done = waiting.pop()
             inner = self.in_place(here)
-            consuming = [child for child in children(here) if child.at[len(here.at)] not in IN_PLACE]
+            consuming = [child for child in self.children(here) if child.at[len(here.at)] not in IN_PLACE]
             if not done:
                 if here.at not in begun:
                     begun.add(here.at)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pawl.changes.fitting import misfits
 from pawl.ids import Name
 from pawl.operations.sources import Sources
 from pawl.problems import Problem
@@ -35,6 +34,8 @@ def misfit_problems(
     names: frozenset[Name], sources: Sources, catalog: Catalog, workspace: Workspace
 ) -> Iterator[Problem]:
     """Yield what does not fit between the work tree's ``names`` and what they call."""
+    from pawl.changes.fitting import misfits  # noqa: PLC0415 - not for running suites alone
+
     for name in sorted(names):
         source = sources.procedures[name]
         callees = required(source.value, sources, catalog, workspace)

@@ -1,0 +1,34 @@
+"""A schema as a graph: what holds of those without references, which are the most."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pawl.procedures.schema_graph import Graph
+from pawl.procedures.schema_tree import walk_schema
+
+LEAVES = st.booleans() | st.just({"type": "string"})
+
+
+def larger(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    several, named = st.lists(inner, max_size=3), st.dictionaries(st.sampled_from("abc"), inner, max_size=3)
+    lists = {key: several for key in ("allOf", "anyOf", "oneOf", "prefixItems")}
+    maps = {key: named for key in ("properties", "patternProperties", "$defs", "dependentSchemas")}
+    ones = {key: inner for key in ("items", "not", "if", "then", "additionalProperties", "propertyNames", "contains")}
+    return st.fixed_dictionaries({}, optional={**lists, **maps, **ones})
+
+
+@given(st.recursive(LEAVES, larger, max_leaves=12).filter(lambda schema: isinstance(schema, dict)))
+def test_without_references_there_is_no_circle_and_each_part_is_applied_once_at_most(schema: dict[str, Any]) -> None:
+    graph = Graph(schema, walk_schema(schema))
+    assert not graph.refers
+    assert graph.circle() is None
+    assert graph.work() <= len(graph.nodes)
+
+
+def test_a_reference_anywhere_is_seen() -> None:
+    schema = {"properties": {"a": {"items": {"$ref": "#"}}}}
+    assert Graph(schema, walk_schema(schema)).refers
