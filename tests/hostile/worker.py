@@ -64,8 +64,8 @@ def tally(target: Target, seed: int, first: int, count: int, note: Callable[[int
         grown = peak_megabytes() - before
         if wrong is None and grown > target.megabytes:
             wrong = f"it took {grown:.0f} megabytes", "memory"
-        if wrong is not None and wrong not in seen:
-            seen.add(wrong)
+        if wrong is not None and (kind := (wrong[0].partition(":")[0], wrong[1])) not in seen:
+            seen.add(kind)
             small = smaller(target, data, wrong) if wrong[1] not in {"memory", "time"} else data
             finding = Finding(target.name, seed, index, wrong[0], wrong[1], repr(small[:4_000]))
             found.findings.append(finding)
