@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -179,6 +182,62 @@ def test_three_lost_races_leave_everything_as_it_was(shop: Shop, remote: Path, o
     done = shop.pawl(*PROMOTE, "--push")
     assert done["pushed"]["tries"] == 1
     assert shop.codes(shop.pawl("verify"), "error") == []
+
+
+LOSING = (
+    "git.ls-remote",
+    "git.push",
+    "git.take-back",
+    "git.restore",
+    "git.fetch",
+    "git.fast-forward",
+    "git.update-ref",
+)
+
+RIVAL = ("freeze", "staging", "--reason", "theirs")
+
+
+def killed_while_losing(shop: Shop, other: Shop, name: str, turn: int) -> bool:
+    """Run a command that loses its first race, in a child that is killed at the n-th step of a name."""
+    child = os.fork()
+    if child == 0:
+        seen: list[str] = []
+
+        def hook(step: str) -> None:
+            seen.append(step)
+            if seen.count(name) == turn and step == name:
+                os.kill(os.getpid(), signal.SIGKILL)
+            if step == "git.push" and seen.count(step) == 1:
+                steps.hook = None
+                in_process("-C", str(other.root), *RIVAL, "--until", f"20{90 + turn}-01-01", "--push")
+                steps.hook = hook
+
+        steps.hook = hook
+        in_process("-C", str(shop.root), *HALT[:-1], "mine", "--push")
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
+
+
+@pytest.mark.parametrize("name", LOSING)
+def test_killed_while_it_loses_a_race(shop: Shop, remote: Path, other: Shop, name: str) -> None:
+    shop.pawl(*PROMOTE, "--push")
+    killed = 0
+    for turn in (1, 2):
+        killed += killed_while_losing(shop, other, name, turn)
+        assert shop.pawl("verify")["exit_code"] == 0
+        following = ("freeze", "production", "--reason", "next", "--until", f"20{90 + turn}-02-02", "--push")
+        ended = in_process("-C", str(shop.root), *following, "-o", "json")
+        answer = json.loads(ended.out)
+        if ended.code:
+            assert (ended.code, *shop.codes(answer)) in {(5, "push-parted"), (5, "push-blocked")}
+            git(shop.root, "reset", "-q", "--hard", "origin/main")
+            shop.pawl(*following)
+        assert git(shop.root, "status", "--porcelain") == ""
+        assert tip(shop.root) == tip(remote)
+        shop.pawl("verify")
+        in_process("-C", str(other.root), "resume", "support/refund", *ON, "--push")  # for the next turn to halt it
+    assert killed
 
 
 def test_a_remote_that_cannot_be_reached(shop: Shop, remote: Path) -> None:

@@ -128,7 +128,11 @@ def fast_forward(place: Place, commit: str) -> None:
     if done.returncode:
         said = " ".join(done.stderr.decode("utf-8", "replace").split())[:400] or "Git ended without a word"
         message = f"the remote is ahead, and this work tree cannot follow: {said}"
-        raise ConflictError(message, code="push-blocked", hint="commit or move away what is in the way")
+        hint = (
+            "commit or move away what is in the way; where that is a record of a command that was killed: "
+            f"git reset --hard {commit[:12]}, and run that command again"
+        )
+        raise ConflictError(message, code="push-blocked", hint=hint)
 
 
 def changed_between(place: Place, old: str | None, new: str) -> tuple[str, ...]:
