@@ -8,7 +8,7 @@ commit of this history ever held (a record that was lost in a race, before a res
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
 from pawl.io.git import Repository
@@ -19,19 +19,22 @@ from pawl.workspace import Workspace
 _RECORD = re.compile(r"releases/[^/]+/[0-9]{6,}\.json\Z")
 
 
-def past_problems(repository: Repository, workspace: Workspace, recorded: frozenset[str]) -> Iterator[Problem]:
+def past_problems(
+    repository: Repository, workspace: Workspace, recorded: Callable[[], frozenset[str]]
+) -> Iterator[Problem]:
     """Yield an error for each record, and each file among ``recorded``, that this history changed or removed.
 
-    Paths are from the workspace's root. Raises ``PawlError`` where Git cannot say.
+    Paths are from the workspace's root; they are asked for only where something was. Raises ``PawlError`` where Git
+    cannot say.
     """
     root = PurePosixPath(workspace.root.resolve().relative_to(repository.root))
     below = (root / "releases", root / "registry" / "versions")
     found: dict[str, list[Alteration]] = {}
     for item in alterations(repository, below):
-        where = PurePosixPath(item.name).relative_to(root).as_posix()
-        if _RECORD.match(where) or where in recorded:
-            found.setdefault(where, []).append(item)
+        found.setdefault(PurePosixPath(item.name).relative_to(root).as_posix(), []).append(item)
     if found:
+        spoken_of = recorded()
+        found = {where: items for where, items in found.items() if _RECORD.match(where) or where in spoken_of}
         held = repository.entries_at("HEAD", workspace.releases) | repository.entries_at("HEAD", workspace.versions)
         for where, items in sorted(found.items()):
             yield _judged(where, items, held.get(items[0].name, ("", None))[1])

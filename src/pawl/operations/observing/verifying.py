@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pawl.canonical import record_bytes, sha256
 from pawl.conformance.evidence import entry_from_record
-from pawl.errors import PawlError
+from pawl.errors import InvalidError, PawlError
 from pawl.ids import REGISTRY_JOURNAL, Channel
-from pawl.io.files import inside, read_bounded
+from pawl.io.files import read_bounded
 from pawl.operations.clocks import journal_problems
 from pawl.operations.governing.signed import signature_problems
 from pawl.operations.observing.anchoring import anchor_problem, read_anchor
@@ -77,7 +77,7 @@ def verify(session: Session, against: Sequence[Path] = ()) -> Report:
     _strangers(check, catalog, statements)
     found = (anchor_problem(workspace, path, anchor) for path, anchor in anchors.items() if anchor is not None)
     check.problems.extend(problem for problem in found if problem is not None)
-    _git(check, _recorded(workspace, catalog, statements))
+    _git(check, lambda: _recorded(workspace, catalog, statements))
     wrong = [problem for problem in check.problems if problem.severity == "error"]
     data = {"versions": check.versions, "records": check.records, "statements": check.statements}
     return Report(
@@ -180,7 +180,8 @@ def _statement_file(check: _Verification, record: Record, row: Any) -> str | Non
     """Return where evidence is below releases/evidence/; a record that names another place is damaged."""
     try:
         file = entry_from_record(row).file
-        inside(check.workspace.evidence, file)
+        if file.startswith("/") or "\x00" in file or not {"", ".", ".."}.isdisjoint(file.split("/")):
+            raise InvalidError(f"{file[:200]!r} is no path below releases/evidence/")
     except PawlError as error:
         path = check.workspace.relative(check.workspace.record_file(record.journal, record.serial))
         hint = f"restore it from Git: git log -- {path}"
@@ -191,20 +192,21 @@ def _statement_file(check: _Verification, record: Record, row: Any) -> str | Non
 
 def _statement(check: _Verification, record: Record, file: str, digest: str) -> None:
     path = check.workspace.evidence / file
-    where = check.workspace.relative(path)
     try:
         found = sha256(read_bounded(path, limit=MAX_RECORD_BYTES, root=check.workspace.root))
     except PawlError:
+        where = check.workspace.relative(path)
         check.error("evidence-missing-file", f"{where}, stored by record {record.serial}, is gone", where)
         return
     if found != digest:
+        where = check.workspace.relative(path)
         message = f"{where} is {found}, record {record.serial} stored {digest}"
         check.error("evidence-changed", message, where, f"restore it: git checkout -- {where}")
         return
     check.statements += 1
 
 
-def _git(check: _Verification, recorded: frozenset[str]) -> None:
+def _git(check: _Verification, recorded: Callable[[], frozenset[str]]) -> None:
     """Hold what was recorded against Git, which knows of newest records that no chain misses."""
     from pawl.io import git  # noqa: PLC0415 - slow, and only this looks at the past in Git
     from pawl.operations.observing.past import past_problems  # noqa: PLC0415 - as above
