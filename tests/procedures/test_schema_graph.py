@@ -15,9 +15,9 @@ LEAVES = st.booleans() | st.just({"type": "string"})
 
 def larger(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     several, named = st.lists(inner, max_size=3), st.dictionaries(st.sampled_from("abc"), inner, max_size=3)
-    lists = {key: several for key in ("allOf", "anyOf", "oneOf", "prefixItems")}
-    maps = {key: named for key in ("properties", "patternProperties", "$defs", "dependentSchemas")}
-    ones = {key: inner for key in ("items", "not", "if", "then", "additionalProperties", "propertyNames", "contains")}
+    lists = dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), several)
+    maps = dict.fromkeys(("properties", "patternProperties", "$defs", "dependentSchemas"), named)
+    ones = dict.fromkeys(("items", "not", "if", "then", "additionalProperties", "propertyNames", "contains"), inner)
     return st.fixed_dictionaries({}, optional={**lists, **maps, **ones})
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from threading import Thread
 from typing import Any
 
 from pawl.errors import IntegrityError
@@ -32,6 +33,7 @@ from pawl.operations.sources import Sources, read_sources
 from pawl.operations.world import World, read_world
 from pawl.policy.verdict import INTEGRITY
 from pawl.problems import Problem
+from pawl.workspace import Workspace
 
 
 def check(session: Session, base: str | None = None, *, everything: bool = False) -> Report:
@@ -39,12 +41,16 @@ def check(session: Session, base: str | None = None, *, everything: bool = False
 
     ``base`` is a Git revision to compare with; ``everything`` runs every suite nevertheless.
     """
-    sources = read_sources(session.workspace, hear_all=True)
-    revision = at_revision(session.workspace, base, fork=True) if base is not None else None
+    asked = _Asked(session.workspace, base) if base is not None else None
+    try:
+        sources = read_sources(session.workspace, hear_all=True)
+    finally:
+        if asked:
+            asked.wait()
+    revision, paths = asked.answer() if asked else (None, frozenset())
     try:
         world = read_world(session.workspace)
         ground = _ground(session, world, revision)
-        paths = frozenset(revision.changed_paths()) if revision else frozenset()
         broken = tampered(session, world, revision, paths)
     except IntegrityError as error:
         return _damaged(session, sources, error.problems)
@@ -52,6 +58,33 @@ def check(session: Session, base: str | None = None, *, everything: bool = False
         return _damaged(session, sources, broken)
     scope = since(revision, paths, sources, everything=everything) if revision else whole(sources)
     return _checked(session, sources, world, ground, scope, paths, broken)
+
+
+class _Asked:
+    """What Git says of a base, asked while files are read: it looks at as many of them, in processes of its own."""
+
+    def __init__(self, workspace: Workspace, base: str) -> None:
+        self._workspace, self._base = workspace, base
+        self._found: tuple[Revision, frozenset[str]] | None = None
+        self._error: BaseException | None = None
+        self._thread = Thread(target=self._ask, daemon=True)
+        self._thread.start()
+
+    def wait(self) -> None:
+        self._thread.join()
+
+    def answer(self) -> tuple[Revision, frozenset[str]]:
+        """Return the revision and the files that differ from it; raises what asking raised."""
+        if self._found is None:
+            raise self._error or RuntimeError("Git was not asked")
+        return self._found
+
+    def _ask(self) -> None:
+        try:
+            revision = at_revision(self._workspace, self._base, fork=True)
+            self._found = revision, frozenset(revision.changed_paths())
+        except BaseException as error:  # noqa: BLE001 - raised where the answer is wanted
+            self._error = error
 
 
 def _checked(
