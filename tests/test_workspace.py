@@ -36,6 +36,16 @@ def test_what_is_served_is_the_projection_that_the_newest_record_vouches_for(tmp
     line = Line().pinned(A1).halted("a").pinned(A2)
     served = written(tmp_path, line).served(STAGING)
     assert (served.pins, served.halts, served.head) == (line.state.pins, line.state.halts, line.state.head)
+
+
+def test_without_an_index_the_projection_alone_says_what_is_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    line = Line().pinned(A1).halted("a").pinned(A2)
+    served = written(tmp_path, line).served(STAGING)
+    assert (served.pins, served.halts, served.head) == (line.state.pins, line.state.halts, line.state.head)
     assert (served.past, served.evidence) == ({}, ())
 
 

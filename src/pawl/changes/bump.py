@@ -64,11 +64,17 @@ def neighbours(new: Version, finals: Iterable[Version]) -> Neighbours:
     """Return what ``new`` stands between; ``finals`` are published final versions other than ``new``, revoked ones left
     out."""
     numbers, stage = _parts(new)
-    known = sorted((_parts(version)[0], version) for version in finals)
-    below = [version for other, version in known if other < numbers]
-    above = [version for other, version in known if other > numbers and other[0] == numbers[0]]
+    known = [(numbers_of(version), version) for version in finals]
+    below = max((item for item in known if item[0] < numbers), default=None)
+    above = min((item for item in known if item[0] > numbers and item[0][0] == numbers[0]), default=None)
     final = next((version for other, version in known if other == numbers and stage != _FINAL), None)
-    return Neighbours(base=below[-1] if below else None, later=above[0] if above else None, final=final)
+    return Neighbours(base=below[1] if below else None, later=above[1] if above else None, final=final)
+
+
+def numbers_of(version: Version) -> Numbers:
+    """Return what final versions are ordered by."""
+    x, y, z = version.split(".")
+    return int(x), int(y), int(z)
 
 
 def _parts(version: Version) -> tuple[Numbers, tuple[str, int]]:

@@ -8,12 +8,12 @@ from typing import Any
 
 from pawl.conformance.evidence import subject_of
 from pawl.errors import NotFoundError
-from pawl.ids import REGISTRY_JOURNAL, Channel, Digest, Ref, Version
+from pawl.ids import Channel, Digest, Ref, Version
 from pawl.policy.rules import Rule
 from pawl.policy.sources import rules_from
-from pawl.registry.anchors import check_anchor
-from pawl.registry.catalog import Catalog, Published, fold_registry
+from pawl.registry.catalog import Catalog, Published
 from pawl.registry.channels import ChannelState, empty_channel
+from pawl.registry.growing import StoredRows
 from pawl.workspace import Workspace
 
 
@@ -25,18 +25,21 @@ class World:
     channels: Mapping[Channel, ChannelState]
     rules: tuple[Rule, ...]
     _evidence: Mapping[Digest, tuple[Mapping[str, Any], ...]] = field(init=False, repr=False, compare=False)
-    """The evidence entries of all channels by the digest of their subject."""
+    """The evidence entries of channels that are not stored, by the digest of their subject."""
 
     def __post_init__(self) -> None:
         found: dict[Digest, list[Mapping[str, Any]]] = {}
         for state in self.channels.values():
-            for row in state.evidence:
+            for row in () if isinstance(state.evidence, StoredRows) else state.evidence:
                 found.setdefault(subject_of(row), []).append(row)
         object.__setattr__(self, "_evidence", {digest: tuple(rows) for digest, rows in found.items()})
 
     def evidence_of(self, subject: Digest) -> tuple[Mapping[str, Any], ...]:
         """Return the evidence entries on one version, as the records of all channels hold them."""
-        return self._evidence.get(subject, ())
+        stored = [
+            state.evidence.of(subject) for state in self.channels.values() if isinstance(state.evidence, StoredRows)
+        ]
+        return (*(row for rows in stored for row in rows), *self._evidence.get(subject, ()))
 
     def channel(self, channel: Channel) -> ChannelState:
         """Return a channel's state; ``NotFoundError`` for one that neither a journal nor the adopted policy knows."""
@@ -87,11 +90,9 @@ def missing_version(ref: Ref, versions: list[Version]) -> NotFoundError:
 
 def read_world(workspace: Workspace) -> World:
     """Read every journal and check that none was cut behind what the others know; ``IntegrityError`` otherwise."""
-    records = workspace.journal(REGISTRY_JOURNAL)
-    catalog = fold_registry(records)
-    channels = {channel: workspace.channel(channel) for channel in workspace.channels()}
+    catalog = workspace.catalog()
+    channels = {channel: workspace.served(channel) for channel in workspace.channels()}
     for state in channels.values():
-        check_anchor(records, state)
-        workspace.served(state.channel)
+        workspace.check_anchor(state)
     policy = catalog.policy
     return World(catalog=catalog, channels=channels, rules=rules_from(policy.rules) if policy else ())

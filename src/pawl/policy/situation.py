@@ -5,10 +5,9 @@ What is not told counts as missing, and missing is a no.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from types import MappingProxyType
 from typing import Any
 
 from pawl.canonical import timestamp
@@ -21,6 +20,7 @@ from pawl.registry.catalog import Catalog
 from pawl.registry.channels import ChannelState, Pin
 from pawl.registry.channels_grants import ActorKind, Identity
 from pawl.registry.closure import dependents_of
+from pawl.registry.growing import Overlay
 from pawl.registry.journal import Actor
 
 MOVING: frozenset[Action] = frozenset({"promote", "rollback", "remove"})
@@ -69,7 +69,7 @@ class Situation:
     people: People | None = None
     """The adopted people with their roles; ``None`` names nobody."""
     actor_kind: ActorKind = "unknown"
-    authors: Mapping[Digest, tuple[Actor, ...]] | None = None
+    authors: Mapping[Digest, Sequence[Actor]] | None = None
     """Who made each version: at least who published it."""
     channels: Mapping[Channel, ChannelState] | None = None
     """Other channels with their whole past, for rules about time spent there."""
@@ -83,11 +83,14 @@ class Situation:
         """The pins as they would be."""
         found: Mapping[Name, Pin] | None = self._worked_out.get("after")
         if found is None:
-            pins = dict(self.state.pins)
-            for name in self.moves:
-                pins.pop(name, None)
-            pins.update((name, pin) for name, pin in self.moves.items() if pin is not None)
-            found = self._worked_out["after"] = MappingProxyType(pins)
+            found = self.state.pins
+            if self.moves:
+                pins = Overlay(found)
+                for name in self.moves:
+                    pins.pop(name, None)
+                pins.update((name, pin) for name, pin in self.moves.items() if pin is not None)
+                found = pins
+            self._worked_out["after"] = found
         return found
 
     @property

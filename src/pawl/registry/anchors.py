@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pawl.errors import IntegrityError
+from pawl.ids import Digest, Serial
 from pawl.problems import Problem
-from pawl.registry.channels import ChannelState
+from pawl.registry.channels_state import ChannelState
 from pawl.registry.journal import Record
 
 
-def check_anchor(records: tuple[Record, ...], state: ChannelState) -> None:
+def check_anchor(records: Sequence[Record], state: ChannelState) -> None:
     """Raise ``IntegrityError`` where the registry's journal no longer holds the record that a channel was judged on."""
+    check_anchored(digest_at(records, state.registry.serial), state)
+
+
+def digest_at(records: Sequence[Record], serial: Serial) -> Digest | None:
+    """Return the digest of a record of a whole journal; None where there is no such record."""
+    return records[serial - 1].digest if 0 < serial <= len(records) else None
+
+
+def check_anchored(found: Digest | None, state: ChannelState) -> None:
+    """The same, of the digest that the registry's record has whose number the channel names; None where none has it."""
     anchor = state.registry
-    if anchor.serial == 0 or (anchor.serial <= len(records) and records[anchor.serial - 1].digest == anchor.digest):
+    if anchor.serial == 0 or (found is not None and found == anchor.digest):
         return
     message = (
         f"the registry's journal lacks record {anchor.serial} ({anchor.digest}), which {state.channel} "

@@ -6,12 +6,13 @@ numbers only go up. A journal that breaks one of these rules is damaged, whateve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from pawl.ids import REGISTRY_JOURNAL, Channel, Digest, Name, Ref, Serial, Version, parse_digest, parse_ref
+from pawl.registry.growing import Joined, Longer, Overlay, StoredVersions, read_only
 from pawl.registry.journal import EMPTY, Actor, Head, Record, damaged
 
 WithdrawalLevel: TypeAlias = Literal["deprecated", "yanked", "revoked"]
@@ -86,56 +87,71 @@ class Catalog:
 
     head: Head
     published: Mapping[Ref, Published]
-    names: Mapping[Name, tuple[Published, ...]]
+    names: Mapping[Name, Sequence[Published]]
     """The same by name, in the order of publication."""
-    authors: Mapping[Digest, tuple[Actor, ...]]
+    authors: Mapping[Digest, Sequence[Actor]]
     """Who published each document, by its digest."""
     withdrawals: Mapping[Ref, Withdrawal]
-    policies: tuple[Adopted, ...]
+    policies: Sequence[Adopted]
 
     @property
     def policy(self) -> Adopted | None:
         """The policy in force."""
         return self.policies[-1] if self.policies else None
 
-    def versions_of(self, name: Name) -> tuple[Published, ...]:
+    def versions_of(self, name: Name) -> Sequence[Published]:
         """Return every published version of a name in the order of publication."""
         return self.names.get(name, ())
+
+    def by_version(self, name: Name) -> Mapping[Version, Published]:
+        """Return every published version of a name by its number; which there are is told without reading each."""
+        there = self.names.get(name, ())
+        return there.by_version() if isinstance(there, StoredVersions) else {item.version: item for item in there}
 
     def withdrawal(self, ref: Ref) -> Withdrawal | None:
         return self.withdrawals.get(ref)
 
 
-@dataclass(slots=True)
-class _Fold:
-    published: dict[Ref, Published] = field(default_factory=dict)
-    names: dict[Name, list[Published]] = field(default_factory=dict)
-    authors: dict[Digest, list[Actor]] = field(default_factory=dict)
-    withdrawals: dict[Ref, Withdrawal] = field(default_factory=dict)
-    policies: list[Adopted] = field(default_factory=list)
+class RegistryFold:
+    """The state under way: from nothing, or laid over that of a catalog, which stays as it is."""
+
+    def __init__(self, catalog: Catalog | None = None) -> None:
+        self.published: MutableMapping[Ref, Published] = Overlay(catalog.published) if catalog else {}
+        self.names: Joined[Name, Published] = Joined(catalog.names if catalog else {})
+        self.authors: Joined[Digest, Actor] = Joined(catalog.authors if catalog else {})
+        self.withdrawals: MutableMapping[Ref, Withdrawal] = Overlay(catalog.withdrawals) if catalog else {}
+        self.policies: Longer[Adopted] = Longer(catalog.policies if catalog else ())
+        self.head = catalog.head if catalog else EMPTY
+
+    def apply(self, record: Record) -> None:
+        """Go on to the state after ``record``; ``IntegrityError`` where it cannot follow those before it."""
+        try:
+            _APPLY[record.action](self, record)
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            raise damaged(REGISTRY_JOURNAL, record.serial, f"{record.action} does not apply: {error!s}") from error
+        self.head = record.head
+
+    def catalog(self) -> Catalog:
+        """Return the state so far; it moves on with what is applied after it."""
+        return Catalog(
+            head=self.head,
+            published=read_only(self.published),
+            names=self.names,
+            authors=self.authors,
+            withdrawals=read_only(self.withdrawals),
+            policies=self.policies,
+        )
 
 
 def fold_registry(records: Iterable[Record]) -> Catalog:
     """Return the state after ``records``; ``IntegrityError`` for a record that cannot follow those before it."""
-    state = _Fold()
-    head = EMPTY
+    fold = RegistryFold()
     for record in records:
-        try:
-            _APPLY[record.action](state, record)
-        except (KeyError, ValueError, TypeError, AttributeError) as error:
-            raise damaged(REGISTRY_JOURNAL, record.serial, f"{record.action} does not apply: {error!s}") from error
-        head = record.head
-    return Catalog(
-        head=head,
-        published=MappingProxyType(state.published),
-        names=MappingProxyType({name: tuple(items) for name, items in state.names.items()}),
-        authors=MappingProxyType({digest: tuple(actors) for digest, actors in state.authors.items()}),
-        withdrawals=MappingProxyType(state.withdrawals),
-        policies=tuple(state.policies),
-    )
+        fold.apply(record)
+    return fold.catalog()
 
 
-def _publish(state: _Fold, record: Record) -> None:
+def _publish(state: RegistryFold, record: Record) -> None:
     for row in record.body["published"]:
         ref = parse_ref(f"{row['name']}@{row['version']}")
         if ref in state.published:
@@ -152,11 +168,11 @@ def _publish(state: _Fold, record: Record) -> None:
             at=record.at,
         )
         state.published[ref] = item
-        state.names.setdefault(ref.name, []).append(item)
-        state.authors.setdefault(item.digest, []).append(record.actor)
+        state.names.add(ref.name, item)
+        state.authors.add(item.digest, record.actor)
 
 
-def _withdraw(state: _Fold, record: Record) -> None:
+def _withdraw(state: RegistryFold, record: Record) -> None:
     ref = parse_ref(record.body["ref"])
     level: WithdrawalLevel = record.body["level"]
     before = state.withdrawals.get(ref)
@@ -168,14 +184,14 @@ def _withdraw(state: _Fold, record: Record) -> None:
     )
 
 
-def _restore(state: _Fold, record: Record) -> None:
+def _restore(state: RegistryFold, record: Record) -> None:
     ref = parse_ref(record.body["ref"])
     if state.withdrawals[ref].level == "revoked":
         raise ValueError(f"{ref} is revoked, which is final")
     del state.withdrawals[ref]
 
 
-def _adopt(state: _Fold, record: Record) -> None:
+def _adopt(state: RegistryFold, record: Record) -> None:
     number = record.body["policy"]
     if number != len(state.policies) + 1:
         raise ValueError(f"policy {number} cannot follow policy {len(state.policies)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pawl.registry.channels_fold import MOVING_ACTIONS, fold_channel, follow
-from pawl.registry.channels_projection import projection, read_projection, state_digest
+from pawl.registry.channels_projection import projection, projection_bytes, read_projection, state_digest
 from pawl.registry.channels_state import ChannelState, Halt, Past, Pin, Rejection, empty_channel
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "fold_channel",
     "follow",
     "projection",
+    "projection_bytes",
     "read_projection",
     "state_digest",
 ]

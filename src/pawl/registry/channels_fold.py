@@ -5,9 +5,8 @@ A record that cannot follow those before it is damage, whatever its digests say.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from dataclasses import replace
 from typing import Any
 
 from pawl.ids import Channel, Digest, Name, Serial
@@ -22,55 +21,77 @@ from pawl.registry.channels_grants import (
 )
 from pawl.registry.channels_projection import read_head, read_pin, state_digest
 from pawl.registry.channels_state import ChannelState, Halt, Past, Pin, Rejection
-from pawl.registry.journal import EMPTY, Head, Record, damaged
+from pawl.registry.growing import Joined, Longer, Overlay, read_only
+from pawl.registry.journal import EMPTY, Record, damaged
 
 
-@dataclass(slots=True)
-class _Fold:
-    pins: dict[Name, Pin] = field(default_factory=dict)
-    rejections: dict[Digest, Rejection] = field(default_factory=dict)
-    halts: dict[Name, Halt] = field(default_factory=dict)
-    approvals: dict[Digest, tuple[Approval, ...]] = field(default_factory=dict)
-    waivers: dict[Serial, Waiver] = field(default_factory=dict)
-    freezes: dict[Serial, Freeze] = field(default_factory=dict)
-    past: dict[Name, tuple[Past, ...]] = field(default_factory=dict)
-    moved: dict[Serial, str] = field(default_factory=dict)
-    evidence: list[Mapping[str, Any]] = field(default_factory=list)
+class ChannelFold:
+    """The state under way: from nothing, or laid over another state, which stays as it is."""
 
-    def state(self, channel: Channel, head: Head, registry: Head) -> ChannelState:
+    def __init__(self, channel: Channel, state: ChannelState | None = None) -> None:
+        self.channel = channel
+        self.head = state.head if state else EMPTY
+        self.registry = state.registry if state else EMPTY
+        self.pins: MutableMapping[Name, Pin] = Overlay(state.pins) if state else {}
+        self.rejections: MutableMapping[Digest, Rejection] = Overlay(state.rejections) if state else {}
+        self.halts: MutableMapping[Name, Halt] = Overlay(state.halts) if state else {}
+        self.approvals: MutableMapping[Digest, tuple[Approval, ...]] = Overlay(state.approvals) if state else {}
+        self.waivers: MutableMapping[Serial, Waiver] = Overlay(state.waivers) if state else {}
+        self.freezes: MutableMapping[Serial, Freeze] = Overlay(state.freezes) if state else {}
+        self.past: Joined[Name, Past] = Joined(state.past if state else {})
+        self.moved: MutableMapping[Serial, str] = Overlay(state.moved) if state else {}
+        self.evidence: Longer[Mapping[str, Any]] = Longer(state.evidence if state else ())
+
+    def apply(self, record: Record) -> None:
+        """Go on to the state after ``record``, which may still lack its ``state``; whatever a record that cannot
+        follow those before it raises is one of ``MISFITS``."""
+        _APPLY[record.action](self, record)
+        for row in record.body["evidence"]:
+            self.evidence.append(row)
+        self.registry = read_head(record.body["registry"])
+        self.head = record.head
+
+    def state(self) -> ChannelState:
+        """Return the state so far; it moves on with what is applied after it."""
         return ChannelState(
-            channel=channel,
-            head=head,
-            registry=registry,
-            pins=MappingProxyType(dict(self.pins)),
-            rejections=MappingProxyType(dict(self.rejections)),
-            halts=MappingProxyType(dict(self.halts)),
-            approvals=MappingProxyType(dict(self.approvals)),
-            waivers=MappingProxyType(dict(self.waivers)),
-            freezes=MappingProxyType(dict(self.freezes)),
-            past=MappingProxyType(dict(self.past)),
-            moved=MappingProxyType(dict(self.moved)),
-            evidence=tuple(self.evidence),
+            channel=self.channel,
+            head=self.head,
+            registry=self.registry,
+            pins=read_only(self.pins),
+            rejections=read_only(self.rejections),
+            halts=read_only(self.halts),
+            approvals=read_only(self.approvals),
+            waivers=read_only(self.waivers),
+            freezes=read_only(self.freezes),
+            past=self.past,
+            moved=read_only(self.moved),
+            evidence=self.evidence,
         )
+
+
+MISFITS = (KeyError, ValueError, TypeError, AttributeError)
 
 
 def fold_channel(channel: Channel, records: Iterable[Record]) -> ChannelState:
     """Return the state after ``records``; ``IntegrityError`` for one that cannot follow those before it."""
-    fold = _Fold()
-    head = registry = EMPTY
+    return go_on(ChannelFold(channel), records)
+
+
+def go_on(
+    fold: ChannelFold, records: Iterable[Record], noted: Callable[[Record], None] = lambda _: None
+) -> ChannelState:
+    """Return the state after ``records`` are applied to ``fold``; each is told to ``noted`` when it was."""
     newest: Record | None = None
     for record in records:
         try:
-            _APPLY[record.action](fold, record)
-            fold.evidence.extend(record.body["evidence"])
-            registry = read_head(record.body["registry"])
-        except (KeyError, ValueError, TypeError, AttributeError) as error:
-            raise damaged(channel, record.serial, f"{record.action} does not apply: {error!s}") from error
-        head = record.head
+            fold.apply(record)
+        except MISFITS as error:
+            raise damaged(fold.channel, record.serial, f"{record.action} does not apply: {error!s}") from error
+        noted(record)
         newest = record
-    state = fold.state(channel, head, registry)
+    state = fold.state()
     if newest is not None and not _leads_to(state, newest):
-        raise damaged(channel, newest.serial, "the state that it names is not the one its journal leads to")
+        raise damaged(fold.channel, newest.serial, "the state that it names is not the one its journal leads to")
     return state
 
 
@@ -84,23 +105,12 @@ def _leads_to(state: ChannelState, newest: Record) -> bool:
 def follow(state: ChannelState, record: Record) -> ChannelState:
     """Return the state after one more record, which may still lack its ``state``; ``KeyError`` or ``ValueError`` if it
     does not apply."""
-    fold = _Fold(
-        pins=dict(state.pins),
-        rejections=dict(state.rejections),
-        halts=dict(state.halts),
-        approvals=dict(state.approvals),
-        waivers=dict(state.waivers),
-        freezes=dict(state.freezes),
-        past=dict(state.past),
-        moved=dict(state.moved),
-        evidence=list(state.evidence),
-    )
-    _APPLY[record.action](fold, record)
-    fold.evidence.extend(record.body["evidence"])
-    return fold.state(state.channel, record.head, read_head(record.body["registry"]))
+    fold = ChannelFold(state.channel, state)
+    fold.apply(record)
+    return fold.state()
 
 
-def _move(fold: _Fold, record: Record) -> None:
+def _move(fold: ChannelFold, record: Record) -> None:
     fold.moved[record.serial] = record.at
     for move in record.body["moves"]:
         name = Name(move["name"])
@@ -108,14 +118,14 @@ def _move(fold: _Fold, record: Record) -> None:
         if (before.digest if before else None) != (move["from"] or {}).get("digest"):
             raise ValueError(f"{name} was not pinned as the record says")
         if before:
-            fold.past[name] = (*fold.past.get(name, ()), Past(pin=before, until=record.serial))
+            fold.past.add(name, Past(pin=before, until=record.serial))
         if move["to"] is not None:
             fold.pins[name] = read_pin(name, {**move["to"], "since": record.serial})
     for row in record.body.get("rejects", ()):
         _add_rejection(fold, record, row)
 
 
-def _add_rejection(fold: _Fold, record: Record, row: Mapping[str, Any]) -> None:
+def _add_rejection(fold: ChannelFold, record: Record, row: Mapping[str, Any]) -> None:
     content = Digest(row["content"])
     fold.rejections[content] = Rejection(
         ref=row["ref"],
@@ -129,17 +139,17 @@ def _add_rejection(fold: _Fold, record: Record, row: Mapping[str, Any]) -> None:
     )
 
 
-def _reject(fold: _Fold, record: Record) -> None:
+def _reject(fold: ChannelFold, record: Record) -> None:
     for row in record.body["rejects"]:
         _add_rejection(fold, record, row)
 
 
-def _unreject(fold: _Fold, record: Record) -> None:
+def _unreject(fold: ChannelFold, record: Record) -> None:
     for content in record.body["unrejects"]:
         del fold.rejections[content]
 
 
-def _halt(fold: _Fold, record: Record) -> None:
+def _halt(fold: ChannelFold, record: Record) -> None:
     fold.halts[record.body["name"]] = Halt(
         version=record.body["version"],
         reason=record.reason or "",
@@ -149,11 +159,11 @@ def _halt(fold: _Fold, record: Record) -> None:
     )
 
 
-def _resume(fold: _Fold, record: Record) -> None:
+def _resume(fold: ChannelFold, record: Record) -> None:
     del fold.halts[record.body["name"]]
 
 
-def _approve(fold: _Fold, record: Record) -> None:
+def _approve(fold: ChannelFold, record: Record) -> None:
     approvals, waivers = approvals_in(record), record.body.get("waivers", ())
     if not approvals and not waivers:
         raise ValueError("it approves nothing")
@@ -166,27 +176,27 @@ def _approve(fold: _Fold, record: Record) -> None:
         fold.waivers[serial] = replace(waiver, approved_by=(*waiver.approved_by, consent_in(record)))
 
 
-def _waive(fold: _Fold, record: Record) -> None:
+def _waive(fold: ChannelFold, record: Record) -> None:
     fold.waivers[record.serial] = waiver_in(record)
 
 
-def _freeze(fold: _Fold, record: Record) -> None:
+def _freeze(fold: ChannelFold, record: Record) -> None:
     fold.freezes[record.serial] = freeze_in(record)
 
 
-def _unfreeze(fold: _Fold, record: Record) -> None:
+def _unfreeze(fold: ChannelFold, record: Record) -> None:
     if not record.body["freezes"]:
         raise ValueError("it lifts nothing")
     for serial in record.body["freezes"]:
         del fold.freezes[serial]
 
 
-def _refused(_fold: _Fold, record: Record) -> None:
+def _refused(_fold: ChannelFold, record: Record) -> None:
     if not isinstance(record.body["attempt"], dict):
         raise TypeError("a refused record says what was attempted")
 
 
-def _drill(_fold: _Fold, record: Record) -> None:
+def _drill(_fold: ChannelFold, record: Record) -> None:
     """A drill moves nothing: it brings evidence, and says which ways back it tried."""
     rows = record.body["drilled"]
     if not isinstance(rows, list) or not rows or not all(isinstance(row["allowed"], bool) for row in rows):

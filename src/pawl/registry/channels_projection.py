@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from pawl.errors import IntegrityError, why_unreadable
@@ -16,7 +16,9 @@ from pawl.ids import Channel, Digest, Name, Serial
 from pawl.problems import Problem
 from pawl.registry.channels_grants import read_approval, read_freeze, read_waiver
 from pawl.registry.channels_state import ChannelState, Halt, Pin, Rejection
+from pawl.registry.growing import Form, Overlay, StoredPart
 from pawl.registry.journal import FORMAT, Head, Record
+from pawl.values import dataclass
 
 MEND = "the file is only a copy of the journal: delete it, and the next release writes it again"
 """What to do about a projection that is not what its journal says."""
@@ -28,19 +30,77 @@ def state_digest(state: ChannelState) -> Digest:
     All values are text, whole numbers and truth values, and all keys but those of labels ASCII, for which this is the
     RFC 8785 form up to escapes.
     """
-    text = json.dumps(_state_fields(state), sort_keys=True, separators=(",", ":"))
-    return Digest("sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest())
+    parts = ",".join(
+        f'"{name}":{{{",".join(f"{json.dumps(key)}:{texts[key]}" for key in sorted(texts))}}}'
+        for name, texts in _parts(state, "compact")
+    )
+    return Digest("sha256:" + hashlib.sha256(f"{{{parts}}}".encode("ascii")).hexdigest())
+
+
+def projection_bytes(state: ChannelState) -> bytes:
+    """Return the file registry/channels/<channel>.json: ``record_bytes`` of the projection, from the text of its rows
+    where that is stored."""
+    fields = {name: _braces(texts, "  ") for name, texts in _parts(state, "pretty")}
+    fields |= {name: _pretty(value, "  ") for name, value in _envelope(state).items()}
+    rows = ",\n".join(f'  "{name}": {fields[name]}' for name in sorted(fields))
+    return f"{{\n{rows}\n}}\n".encode()
+
+
+def _braces(texts: Mapping[str, str], margin: str) -> str:
+    if not texts:
+        return "{}"
+    rows = ",\n".join(f"{margin}  {json.dumps(key, ensure_ascii=False)}: {texts[key]}" for key in sorted(texts))
+    return f"{{\n{rows}\n{margin}}}"
+
+
+def _pretty(value: Any, margin: str) -> str:
+    """Return JSON as ``record_bytes`` writes it inside of something; a line never ends within a text."""
+    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return text.replace("\n", f"\n{margin}")
+
+
+def written(value: Any, form: Form) -> str:
+    """Return the JSON of one value of a part, as the state's digest or the projection has it."""
+    if form == "pretty":
+        return _pretty(value, "    ")
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _parts(state: ChannelState, form: Form) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yield the parts of a state in the order of their names, each as the JSON of its values by their keys."""
+    for name in sorted(PARTS):
+        texts = texts_of(getattr(state, name), PARTS[name], form)
+        if texts or not PARTS[name].later:
+            yield name, texts
+
+
+def texts_of(values: Mapping[Any, Any], part: Part, form: Form) -> Mapping[str, str]:
+    """Return the JSON of every value of a part by its key as text; made only of what is not stored so."""
+    if isinstance(values, StoredPart):
+        return values.texts(form)
+    if isinstance(values, Overlay):
+        below = texts_of(values.base, part, form)
+        if not (values.gone or values.put):
+            return below
+        texts = dict(below)
+        for key in values.gone:
+            del texts[str(key)]
+        return texts | {str(key): written(part.write(value), form) for key, value in values.put.items()}
+    return {str(key): written(part.write(value), form) for key, value in values.items()}
 
 
 def projection(state: ChannelState) -> dict[str, Any]:
     """Return the content of registry/channels/<channel>.json."""
+    return {**_envelope(state), **_state_fields(state)}
+
+
+def _envelope(state: ChannelState) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "channel": state.channel,
         "serial": state.head.serial,
         "head": state.head.digest,
         "registry": state.registry.as_dict(),
-        **_state_fields(state),
     }
 
 
@@ -51,22 +111,12 @@ def read_projection(data: bytes, channel: Channel, newest: Record) -> ChannelSta
     """
     try:
         fields = json.loads(data)
-        state = ChannelState(
-            channel=channel,
-            head=Head(serial=Serial(fields["serial"]), digest=fields["head"]),
-            registry=read_head(fields["registry"]),
-            pins={Name(name): read_pin(name, row) for name, row in fields["pins"].items()},
-            rejections={
-                Digest(key): Rejection(content=Digest(key), **row) for key, row in fields["rejections"].items()
-            },
-            halts={Name(name): Halt(**row) for name, row in fields["halts"].items()},
-            approvals={
-                Digest(key): tuple(read_approval(row) for row in rows)
-                for key, rows in fields.get("approvals", {}).items()
-            },
-            waivers={Serial(int(key)): read_waiver(row) for key, row in fields.get("waivers", {}).items()},
-            freezes={Serial(int(key)): read_freeze(row) for key, row in fields.get("freezes", {}).items()},
-        )
+        parts: dict[str, Any] = {
+            name: {part.key(key): part.read(key, row) for key, row in _rows_of(fields, name, part)}
+            for name, part in PARTS.items()
+        }
+        head = Head(serial=Serial(fields["serial"]), digest=fields["head"])
+        state = ChannelState(channel=channel, head=head, registry=read_head(fields["registry"]), **parts)
         if projection(state) != fields or fields["channel"] != channel:
             raise ValueError("it holds other fields than it should")  # noqa: TRY301 - one way out for all
         vouched = (newest.head, newest.body["state"], newest.body["registry"])
@@ -90,18 +140,17 @@ def why_no_json(data: bytes) -> str | None:
     return None
 
 
+def _rows_of(fields: Mapping[str, Any], name: str, part: Part) -> Iterable[tuple[str, Any]]:
+    rows: Mapping[str, Any] = fields.get(name, {}) if part.later else fields[name]
+    return rows.items()
+
+
 def _state_fields(state: ChannelState) -> dict[str, Any]:
-    later: dict[str, Any] = {
-        "approvals": {key: [approval.as_dict() for approval in rows] for key, rows in state.approvals.items()},
-        "waivers": {str(serial): waiver.as_dict() for serial, waiver in state.waivers.items()},
-        "freezes": {str(serial): freeze.as_dict() for serial, freeze in state.freezes.items()},
+    found = {
+        name: {str(key): part.write(value) for key, value in getattr(state, name).items()}
+        for name, part in PARTS.items()
     }
-    return {
-        "pins": {name: pin.as_dict() for name, pin in state.pins.items()},
-        "rejections": {key: rejection.as_dict() for key, rejection in state.rejections.items()},
-        "halts": {name: halt.as_dict() for name, halt in state.halts.items()},
-        **{name: value for name, value in later.items() if value},
-    }
+    return {name: rows for name, rows in found.items() if rows or not PARTS[name].later}
 
 
 _PIN_FIELDS = ("kind", "version", "digest", "content", "file", "requires", "since", "tests")
@@ -113,3 +162,40 @@ def read_head(fields: Mapping[str, Any]) -> Head:
 
 def read_pin(name: str, row: Mapping[str, Any]) -> Pin:
     return Pin(name=Name(name), **{key: row[key] for key in _PIN_FIELDS})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One part of the state: how a key and a value are read from JSON, and a value is written.
+
+    What came ``later`` than the first parts is left out where it is empty.
+    """
+
+    key: Callable[[str], Any]
+    read: Callable[[str, Any], Any]
+    write: Callable[[Any], Any]
+    later: bool = False
+
+
+def _as_dict(value: Any) -> Any:
+    return value.as_dict()
+
+
+def _serial(key: str) -> Serial:
+    return Serial(int(key))
+
+
+PARTS: Mapping[str, Part] = {
+    "pins": Part(key=Name, read=read_pin, write=_as_dict),
+    "rejections": Part(key=Digest, read=lambda key, row: Rejection(content=Digest(key), **row), write=_as_dict),
+    "halts": Part(key=Name, read=lambda _, row: Halt(**row), write=_as_dict),
+    "approvals": Part(
+        key=Digest,
+        read=lambda _, rows: tuple(read_approval(row) for row in rows),
+        write=lambda rows: [row.as_dict() for row in rows],
+        later=True,
+    ),
+    "waivers": Part(key=_serial, read=lambda _, row: read_waiver(row), write=_as_dict, later=True),
+    "freezes": Part(key=_serial, read=lambda _, row: read_freeze(row), write=_as_dict, later=True),
+}
+"""The parts of the state, which every record vouches for, by the names that they have in a projection."""

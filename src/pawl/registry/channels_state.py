@@ -6,13 +6,14 @@ approvals, waivers and freezes are the *state*, which every record vouches for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from pawl.ids import Channel, Digest, Name, Ref, Serial, Version
 from pawl.registry.channels_grants import Approval, Freeze, Waiver
+from pawl.registry.growing import StoredRows
 from pawl.registry.journal import EMPTY, Head
 
 
@@ -108,11 +109,11 @@ class ChannelState:
     """By the record that asked for it."""
     freezes: Mapping[Serial, Freeze] = field(default_factory=dict)
     """By the record that set it."""
-    past: Mapping[Name, tuple[Past, ...]] = field(default_factory=dict)
+    past: Mapping[Name, Sequence[Past]] = field(default_factory=dict)
     """Empty in a state that was read from a projection."""
     moved: Mapping[Serial, str] = field(default_factory=dict)
     """When each record that moved pins was made; empty when read from a projection."""
-    evidence: tuple[Mapping[str, Any], ...] = ()
+    evidence: Sequence[Mapping[str, Any]] = ()
     """Every evidence entry that the journal's records brought, oldest first; empty when read from a projection."""
 
     def halted(self, name: Name) -> Halt | None:
@@ -126,7 +127,14 @@ class ChannelState:
     def was_live(self, digest: Digest, name: Name) -> bool:
         """Whether this exact version is or ever was live here."""
         pin = self.pins.get(name)
-        return bool(pin and pin.digest == digest) or any(past.pin.digest == digest for past in self.past.get(name, ()))
+        return bool(pin and pin.digest == digest) or bool(self.stays(digest, name))
+
+    def stays(self, digest: Digest, name: Name) -> Sequence[Past]:
+        """Return every time during which this exact version was live here before, in their order."""
+        past = self.past.get(name, ())
+        if isinstance(past, StoredRows):
+            return past.of(digest)
+        return tuple(item for item in past if item.pin.digest == digest)
 
     def earlier(self, name: Name) -> tuple[Past, ...]:
         """Return what was live before the present pin, last live first, each version once."""
@@ -146,8 +154,8 @@ class ChannelState:
         """Return from when until when this exact version was live here, by the records; no end where it still is."""
         found: list[tuple[str, str | None]] = [
             (self.moved[past.pin.since], self.moved[past.until])
-            for past in self.past.get(name, ())
-            if past.pin.digest == digest and past.pin.since in self.moved
+            for past in self.stays(digest, name)
+            if past.pin.since in self.moved
         ]
         pin = self.pins.get(name)
         if pin is not None and pin.digest == digest and pin.since in self.moved:

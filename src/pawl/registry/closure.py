@@ -6,12 +6,13 @@ reported as a value; nothing is ever chosen here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from pawl.canonical import digest_of
 from pawl.ids import Digest, Name, Ref, Version
+from pawl.registry.growing import Overlay, StoredPins
 from pawl.registry.versions import satisfies
 
 
@@ -86,19 +87,34 @@ def closure_of(name: Name, lookup: Mapping[Name, Member]) -> Closure:
 
 def dependents_of(names: Iterable[Name], lookup: Mapping[Name, Member]) -> tuple[Name, ...]:
     """Return every name in ``lookup`` that requires one of ``names``, directly or through others, without ``names``."""
-    users: dict[Name, set[Name]] = {}
-    for procedure in lookup.values():
-        for wanted in procedure.requires:
-            users.setdefault(wanted, set()).add(procedure.name)
+    users = _users_in(lookup)
     start = set(names)
     found: set[Name] = set()
     waiting = list(start)
     while waiting:
-        for user in users.get(waiting.pop(), ()):
+        for user in users(waiting.pop()):
             if user not in found and user not in start:
                 found.add(user)
                 waiting.append(user)
     return tuple(sorted(found))
+
+
+def _users_in(lookup: Mapping[Name, Member]) -> Callable[[Name], Iterable[Name]]:
+    """Return what says who requires a name; all members are looked at only where it is not stored."""
+    if isinstance(lookup, StoredPins):
+        return lookup.users_of
+    if isinstance(lookup, Overlay):
+        below, laid = _users_in(lookup.base), _users_among(lookup.put.values())
+        return lambda name: {*(user for user in below(name) if not lookup.touches(user)), *laid(name)}
+    return _users_among(lookup.values())
+
+
+def _users_among(members: Iterable[Member]) -> Callable[[Name], Iterable[Name]]:
+    users: dict[Name, set[Name]] = {}
+    for member in members:
+        for wanted in member.requires:
+            users.setdefault(wanted, set()).add(member.name)
+    return lambda name: users.get(name, ())
 
 
 def requirement_cycles(procedures: Mapping[Name, Member]) -> tuple[tuple[Name, ...], ...]:

@@ -141,10 +141,11 @@ def unseal(data: bytes, *, journal: str, serial: int) -> Record:
         raise damaged(journal, serial, why_unreadable(error)) from error
 
 
-def chain(journal: str, files: Iterable[tuple[int, bytes]]) -> tuple[Record, ...]:
-    """Return the records of a whole journal, given (serial, bytes) in order; ``IntegrityError`` at the first misfit."""
+def chain(journal: str, files: Iterable[tuple[int, bytes]], after: Head = EMPTY) -> tuple[Record, ...]:
+    """Return the records of a journal that follow ``after``, of a whole one if nobody says, given (serial, bytes) in
+    order; ``IntegrityError`` at the first misfit."""
     records: list[Record] = []
-    head = EMPTY
+    head = after
     for serial, data in files:
         if serial != head.serial + 1:
             raise damaged(journal, head.serial + 1, "the record is missing")

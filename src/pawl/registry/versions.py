@@ -32,7 +32,8 @@ def satisfies(version: Version, specifier: str) -> bool:
 
 
 def is_prerelease(version: Version) -> bool:
-    return version_key(version).is_prerelease
+    """Whether a version, in its canonical spelling, comes before the final one of its numbers."""
+    return not version.replace(".", "").isdigit()
 
 
 def newest_first(versions: Iterable[Version]) -> tuple[Version, ...]:

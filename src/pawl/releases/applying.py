@@ -20,8 +20,8 @@ from pawl.ids import REGISTRY_JOURNAL
 from pawl.io import git
 from pawl.io.files import Lock, create, read_bounded, replace, sweep
 from pawl.problems import Problem
-from pawl.registry.channels import projection
-from pawl.registry.journal import EMPTY, MAX_RECORD_BYTES
+from pawl.registry.channels import projection_bytes
+from pawl.registry.journal import MAX_RECORD_BYTES
 from pawl.releases.committing import commit_records
 from pawl.releases.plans import AppendRecord, FreezeVersion, Plan, Step, StoreEvidence, WriteProjection
 from pawl.workspace import Workspace
@@ -79,7 +79,7 @@ def _carry_through(workspace: Workspace, plan: Plan) -> tuple[tuple[Path, ...], 
         for step in plan.steps:
             files.append(path_of(workspace, step))
             _carry_out(workspace, step)
-        files += _heal(workspace)
+        files += _heal(workspace, plan)
     except PawlError as error:
         if not _recorded(workspace, plan):
             raise
@@ -103,8 +103,7 @@ def _recorded(workspace: Workspace, plan: Plan) -> bool:
 
 def _expect(workspace: Workspace, plan: Plan) -> None:
     for journal, head in plan.expects.items():
-        newest = workspace.newest(journal)
-        found = newest.head if newest else EMPTY
+        found = workspace.head(journal)
         if found != head:
             raise ConflictError(
                 f"the journal {journal} moved from record {head.serial} to {found.serial}; nothing was written",
@@ -129,14 +128,18 @@ def _refuse_known(workspace: Workspace, plan: Plan, repository: git.Repository) 
         raise IntegrityError(message, problems=(problem,))
 
 
-def _heal(workspace: Workspace) -> Iterator[Path]:
-    """Write each projection again that is missing or behind its journal, as a killed command leaves it."""
+def _heal(workspace: Workspace, plan: Plan) -> Iterator[Path]:
+    """Write each projection again that is missing or behind its journal, as a killed command leaves it.
+
+    That of the plan's own channel was written just now.
+    """
+    written = {path_of(workspace, step) for step in plan.steps}
     for channel in workspace.channels():
-        newest = workspace.newest(channel)
         path = workspace.projection_file(channel)
-        if newest is not None and not _ends_with_serial(path, newest.serial):
+        serial = 0 if path in written else workspace.head(channel).serial
+        if serial and not _ends_with_serial(path, serial):
             path.parent.mkdir(parents=True, exist_ok=True)
-            replace(workspace.to_write(path), record_bytes(projection(workspace.channel(channel))))
+            replace(workspace.to_write(path), projection_bytes(workspace.channel(channel)))
             yield path
 
 
@@ -188,6 +191,6 @@ def _carry_out(workspace: Workspace, step: Step) -> None:
         case AppendRecord():
             create(path, step.record.data)
         case WriteProjection():
-            replace(path, record_bytes(projection(step.state)))
+            replace(path, projection_bytes(step.state))
         case _:
             assert_never(step)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -29,6 +29,8 @@ class WorkspaceView:
     workspace: Workspace
     state: ChannelState
     catalog: Catalog
+    _kept: dict[Name, tuple[Ref, str, Entry]] = field(default_factory=dict, init=False, repr=False)
+    """What was served before, with the mark of its frozen file: it is served again while the file has that mark."""
 
     @property
     def channel(self) -> Channel:
@@ -62,6 +64,9 @@ class WorkspaceView:
         return pin_rows(self.state.pins)
 
     def entry(self, name: Name, now: datetime) -> Entry:
+        kept = self._kept.get(name)
+        if kept is not None and kept[1] == self.workspace.frozen_mark(kept[0]):
+            return kept[2]
         pin = self.state.pins.get(name)
         if pin is None:
             raise not_pinned(name, self.channel)
@@ -70,7 +75,8 @@ class WorkspaceView:
         if verdict.failures:
             first = verdict.failures[0]
             withheld = Withheld(code=first.code, message=first.message, exit_code=verdict.exit_code, hint=first.hint)
-        return Entry(
+        mark = self.workspace.frozen_mark(pin.ref, settled=True)
+        entry = Entry(
             kind=pin.kind,
             name=name,
             version=pin.version,
@@ -80,6 +86,9 @@ class WorkspaceView:
             document=None if withheld else self.workspace.procedure(pin).document,
             withheld=withheld,
         )
+        if withheld is None and mark is not None and not self.live_rules:  # what no clock decides
+            self._kept[name] = (pin.ref, mark, entry)
+        return entry
 
     def stale(self, now: datetime) -> bool:  # noqa: ARG002 - a workspace is read, not copied
         return False
@@ -98,21 +107,16 @@ class WorkspaceView:
     def again(self) -> WorkspaceView:
         """Return the newest state; this view, where both journals still end with the records that it was read from."""
         known = {REGISTRY_JOURNAL: self.catalog.head.digest, self.channel: self.state.head.digest}
-        newest = {journal: self.workspace.newest(journal) for journal in known}
-        if known == {journal: record.digest if record else None for journal, record in newest.items()}:
+        if all(self.workspace.head(journal).digest == digest for journal, digest in known.items()):
             return self
         return open_channel(self.workspace, self.channel)
 
 
 def open_channel(workspace: Workspace, channel: Channel) -> WorkspaceView:
     """Return the view of a channel as it is now; ``NotFoundError`` for a channel that was never written to."""
-    from pawl.registry.anchors import check_anchor  # noqa: PLC0415 - as above
-    from pawl.registry.catalog import fold_registry  # noqa: PLC0415 - readers of snapshots do not need it
-
     state = workspace.served(channel)
-    records = workspace.journal(REGISTRY_JOURNAL)
-    catalog = fold_registry(records)
-    check_anchor(records, state)
+    workspace.check_anchor(state)
+    catalog = workspace.catalog()
     policy = catalog.policy
     if state.head.serial == 0 and (policy is None or channel not in policy.channels):
         known = ", ".join(workspace.channels()) or "none"

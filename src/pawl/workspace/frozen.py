@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from pawl.canonical import canonical_bytes, sha256
 from pawl.errors import IntegrityError, NotFoundError, PawlError
-from pawl.ids import Digest
+from pawl.ids import Digest, Ref
+from pawl.io.file_marks import Mark, mark_of, same_mark
 from pawl.io.files import read_bounded, replace
 from pawl.problems import Problem
 from pawl.procedures.procedure import Procedure
@@ -36,6 +39,15 @@ class FrozenVersions(Places):
         if found != version.file:
             raise self._not_frozen(version, f"its file is {found}, published was {version.file}")
         return data
+
+    def frozen_mark(self, ref: Ref, *, settled: bool = False) -> Mark | None:
+        """Return the mark of a version's frozen file; with ``settled`` only one that no change can have escaped."""
+        now = time.time_ns()
+        try:
+            status = os.lstat(self.frozen_file(ref))
+        except OSError:
+            return None
+        return mark_of(status, now) if settled else same_mark(status)
 
     def procedure(self, version: Published | Pin) -> Procedure:
         """Return a published version, its frozen bytes and its document checked against their digests."""

@@ -3,43 +3,118 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import os
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 from pawl.ids import REGISTRY_JOURNAL, Channel
+from pawl.io.file_marks import mark_of
 from pawl.io.files import read_bounded
+from pawl.io.memory import Lost
+from pawl.registry.anchors import check_anchor, check_anchored
 from pawl.registry.catalog import Catalog, fold_registry
-from pawl.registry.channels import ChannelState, empty_channel, fold_channel, read_projection
-from pawl.registry.journal import MAX_RECORD_BYTES, Record, chain, damaged, unseal
-from pawl.workspace.journal_files import record_data, serials_of
+from pawl.registry.channels import ChannelState, empty_channel, fold_channel, projection_bytes, read_projection
+from pawl.registry.journal import EMPTY, MAX_RECORD_BYTES, Head, Record, damaged, unseal
+from pawl.workspace.index import Index
+from pawl.workspace.index_rows import Source, digest_in
+from pawl.workspace.index_states import catalog_from, channel_from
+from pawl.workspace.journal_files import chain_after, record_data, serials_of
 from pawl.workspace.places import Places
 
 
 @dataclass(frozen=True, slots=True)
 class Journals(Places):
-    """The journals of a workspace, every record checked."""
+    """The journals of a workspace. Their states come from the index where it knows them, else from the files alone."""
+
+    _index: Index = field(default_factory=Index, init=False, repr=False, compare=False)
+
+    @property
+    def _indexed(self) -> Index:
+        return self._index.of(self.root)
 
     def journal(self, journal: str) -> tuple[Record, ...]:
         """Return a whole journal, checked; empty where there is none."""
-        return chain(journal, ((serial, record_data(self, journal, serial)) for serial in serials_of(self, journal)))
+        return chain_after(self, journal, EMPTY, serials_of(self, journal))
+
+    def head(self, journal: str) -> Head:
+        """Return the serial and the digest of the newest record, which is checked by itself alone."""
+        source = self._indexed.source(journal)
+        if source is not None:
+            return source.head
+        newest = self.newest(journal)
+        return newest.head if newest else EMPTY
 
     def newest(self, journal: str) -> Record | None:
         """Return the newest record alone, checked by its own digest."""
-        serials = serials_of(self, journal)
-        return unseal(record_data(self, journal, serials[-1]), journal=journal, serial=serials[-1]) if serials else None
+        source = self._indexed.source(journal)
+        serials = serials_of(self, journal) if source is None else [source.head.serial]
+        if not serials or not serials[-1]:
+            return None
+        return unseal(record_data(self, journal, serials[-1]), journal=journal, serial=serials[-1])
 
     def catalog(self) -> Catalog:
-        return fold_registry(self.journal(REGISTRY_JOURNAL))
+        """Return what the registry knows."""
+        source = self._indexed.source(REGISTRY_JOURNAL)
+        if source is None or not source.head.serial:
+            return fold_registry(self.journal(REGISTRY_JOURNAL))
+        return catalog_from(source)
 
     def channel(self, channel: Channel) -> ChannelState:
-        """Return a channel with its whole past, folded from its journal."""
+        """Return a channel with its whole past, by its journal."""
+        source = self._indexed.source(channel)
+        with suppress(Lost):
+            if source is not None and source.head.serial:
+                return channel_from(source)
         return fold_channel(channel, self.journal(channel))
 
     def served(self, channel: Channel) -> ChannelState:
-        """Return what a channel serves now: from the projection where the newest record vouches for it.
+        """Return what a channel serves now, checked against its projection where there is one.
 
-        A missing projection is made up from the journal. One that was edited is an ``IntegrityError``; one that a
-        killed command left behind its journal is passed over.
+        One that was edited is an ``IntegrityError``; one that a killed command left behind its journal is passed over,
+        and so is a missing one.
         """
+        source = self._indexed.source(channel)
+        with suppress(Lost):
+            if source is not None and source.head.serial:
+                state = channel_from(source)
+                self._check_projection(source, state)
+                return state
+        return self._served_by_files(channel)
+
+    def check_anchor(self, state: ChannelState) -> None:
+        """Raise ``IntegrityError`` where the registry lacks the record that a channel's newest one was judged on."""
+        if not state.registry.serial:
+            return
+        source = self._indexed.source(REGISTRY_JOURNAL)
+        with suppress(Lost):
+            if source is not None:
+                check_anchored(digest_in(source, state.registry.serial), state)
+                return
+        check_anchor(self.journal(REGISTRY_JOURNAL), state)
+
+    def _check_projection(self, source: Source, state: ChannelState) -> None:
+        path, now = self.projection_file(state.channel), time.time_ns()
+        try:
+            mark = mark_of(os.lstat(path), now)
+        except OSError:
+            mark = None
+            if not path.exists():
+                return
+        if mark is not None and self._indexed.has_projection(source, mark):
+            return
+        data = read_bounded(path, limit=MAX_RECORD_BYTES, root=self.root)
+        if data != projection_bytes(state):
+            newest = unseal(
+                record_data(self, state.channel, state.head.serial), journal=state.channel, serial=state.head.serial
+            )
+            if not _is_behind(data, newest):
+                read_projection(data, state.channel, newest)
+        elif mark is not None:
+            self._indexed.found_projection(source, mark)
+
+    def _served_by_files(self, channel: Channel) -> ChannelState:
+        """Return what the projection says where the newest record vouches for it, else what the journal comes to."""
         newest = self.newest(channel)
         path = self.projection_file(channel)
         if newest is None:
@@ -47,10 +122,10 @@ class Journals(Places):
                 raise damaged(channel, 1, "the channel has a projection and no journal")
             return empty_channel(channel)
         if not path.exists():
-            return self.channel(channel)
+            return fold_channel(channel, self.journal(channel))
         data = read_bounded(path, limit=MAX_RECORD_BYTES, root=self.root)
         if _is_behind(data, newest):
-            return self.channel(channel)
+            return fold_channel(channel, self.journal(channel))
         return read_projection(data, channel, newest)
 
 

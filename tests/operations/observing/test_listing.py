@@ -122,11 +122,15 @@ def test_nothing_is_read_again_while_no_record_changed(
     assert filled.pawl("list", *words) == first
 
 
-def test_a_changed_byte_of_an_old_record_is_damage_whatever_was_kept(filled: Shop, settled: bool) -> None:
+def test_a_changed_byte_of_an_old_record_changes_no_answer_and_verify_finds_it(filled: Shop, settled: bool) -> None:
     filled.pawl("list", "--search", "visitor")
     record = filled.root / "releases" / "registry" / "000001.json"
     data = record.read_bytes()
     record.write_bytes(data.replace(b'"at": "2', b'"at": "1', 1))
+    assert names(filled, "--search", "visitor") == ["farewell", "greeting"]
+    assert filled.pawl("verify", code=6)["problems"]
+    for kept in ("index.db", "listed.db"):
+        (filled.root / ".pawl" / kept).unlink()
     assert filled.pawl("list", "--search", "visitor", code=6)["problems"]
     record.write_bytes(data)
     assert names(filled, "--search", "english") == ["greeting"]

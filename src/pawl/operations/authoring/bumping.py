@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from pawl.changes.bump import bump_ok, neighbours, smallest_version
+from pawl.changes.bump import bump_ok, neighbours, numbers_of, smallest_version
 from pawl.changes.compare import compare
 from pawl.changes.values import Comparison, Level
 from pawl.changes.workflows import EffectsOf
@@ -26,6 +26,7 @@ from pawl.operations.world import read_world
 from pawl.problems import Fault, Problem, pointer
 from pawl.procedures.procedure import Procedure
 from pawl.registry.catalog import Catalog, Published
+from pawl.registry.growing import Chosen
 from pawl.registry.versions import is_prerelease, newest_first
 from pawl.workspace import Workspace
 
@@ -92,7 +93,7 @@ def step_to(procedure: Procedure, ground: Ground) -> Step:
     if later is not None and onward is not None and breaks:
         faults.append(_breaks_later(advice, later.version, onward))
     below = base is None and near.final is None
-    warnings = (_below(advice, newest_first(finals)[-1], comparison),) if below else ()
+    warnings = (_below(advice, min(finals, key=numbers_of), comparison),) if below else ()
     return Step(base=base, comparison=comparison, smallest=smallest, faults=tuple(faults), warnings=warnings)
 
 
@@ -177,23 +178,25 @@ def no_number(name: Name) -> InvalidError:
     return InvalidError(message, code="bump-too-small", hint="publish what comes next under another name")
 
 
-def _finals(name: Name, catalog: Catalog) -> dict[Version, Published]:
-    found = {}
-    for item in catalog.versions_of(name):
-        withdrawal = catalog.withdrawal(item.ref)
-        if not is_prerelease(item.version) and not (withdrawal and withdrawal.level == "revoked"):
-            found[item.version] = item
-    return found
+def _finals(name: Name, catalog: Catalog) -> Mapping[Version, Published]:
+    """Return the final versions that may still be given out, each read where it is asked for."""
+    there = catalog.by_version(name)
+    revoked = {
+        ref.version
+        for ref, withdrawal in catalog.withdrawals.items()
+        if ref.name == name and withdrawal.level == "revoked"
+    }
+    return Chosen(there, [version for version in there if not is_prerelease(version) and version not in revoked])
 
 
 def _newest(finals: Mapping[Version, Published]) -> Published:
-    return finals[newest_first(finals)[0]]
+    return finals[max(finals, key=numbers_of)]
 
 
 def _highest(name: Name, catalog: Catalog) -> Version | None:
     """Return the highest final number that is taken, be it revoked."""
-    versions = [item.version for item in catalog.versions_of(name) if not is_prerelease(item.version)]
-    return newest_first(versions)[0] if versions else None
+    versions = [version for version in catalog.by_version(name) if not is_prerelease(version)]
+    return max(versions, key=numbers_of, default=None)
 
 
 def _lowest(procedure: Procedure, base: Published | None, required: Level, ground: Ground) -> Version | None:

@@ -165,7 +165,7 @@ def _barred(world: World, waiver: Waiver) -> tuple[Actor, ...]:
     kinds = {rule.id: rule.kind for rule in world.rules}
     if waiver.digest is None or kinds.get(waiver.rule) != "approvals":
         return ()
-    return world.catalog.authors.get(waiver.digest, ())
+    return tuple(world.catalog.authors.get(waiver.digest, ()))
 
 
 def _ends_soon(session: Session, waiver: Waiver, until: str) -> bool:

@@ -127,6 +127,5 @@ def _spans(state: ChannelState, pin: Pin) -> Iterator[tuple[int, int | None]]:
     present = state.pins.get(pin.name)
     if present is not None and present.digest == pin.digest:
         yield present.since, None
-    for past in state.past.get(pin.name, ()):
-        if past.pin.digest == pin.digest:
-            yield past.pin.since, past.until
+    for past in state.stays(pin.digest, pin.name):
+        yield past.pin.since, past.until

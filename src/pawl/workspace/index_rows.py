@@ -1,0 +1,404 @@
+"""The state that the index holds of a journal, read where somebody asks.
+
+A *source* answers for one journal at one head: rows say from which record on they hold and until which, so an older
+state is read from them while newer records come in. Where the rows are lost in the middle (another process found
+another journal, the file is damaged) the source folds the journal's files, as without an index, up to the same head.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Generic, TypeVar, cast, overload
+
+from pawl.ids import Digest, Name, Serial, Version
+from pawl.io.memory import Lost
+from pawl.registry.channels_projection import PARTS, Part, read_pin, texts_of
+from pawl.registry.channels_state import Past
+from pawl.registry.growing import Form, StoredPart, StoredPins, StoredRows, StoredVersions
+from pawl.registry.journal import EMPTY, Head
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+Ask = Callable[[str, Mapping[str, Any]], Sequence[tuple[Any, ...]]]
+"""Runs one query; ``Lost`` where its rows are not those of the head any more."""
+
+_HERE = "journal = :journal AND part = :part"
+_SINGLY = 256
+"""How many values of a part are looked up before it is read whole."""
+_AT = f"{_HERE} AND since <= :serial AND (until IS NULL OR until > :serial)"
+_ADDED = f"{_HERE} AND serial <= :serial"
+_NOW = f"{_HERE} AND until IS NULL"
+
+
+def select(columns: str, table: str, where: str, more: str = "") -> str:
+    """Return a query; all of it is made of what stands in this module."""
+    return f"SELECT {columns} FROM {table} WHERE {where} {more}"  # noqa: S608 - as it says
+
+
+class Source:
+    """One journal at one head. ``newest`` says whether no row of a later record is there yet."""
+
+    def __init__(self, journal: str, head: Head, ask: Ask, newest: Callable[[], bool], fold: Callable[[], Any]) -> None:
+        self.journal = journal
+        self.head = head
+        self._ask = ask
+        self._newest = newest
+        self._fold = fold
+        self._folded: Any = None
+
+    def ask(self, query: str, **values: Any) -> Sequence[tuple[Any, ...]]:
+        """Return the rows of a query about this journal at this head; ``Lost`` where they are not there any more."""
+        if self._folded is not None:
+            raise Lost("it was folded already")
+        return self._ask(query, {"journal": self.journal, "serial": self.head.serial, **values})
+
+    def of_all(self, what: str, part: str) -> Sequence[tuple[Any, ...]]:
+        """Return columns of every row of a part that holds at the head, in the order of the fold."""
+        where = _NOW if self._newest() else _AT
+        return self.ask(select(what, "held", where, "ORDER BY place"), part=part)
+
+    def one(self, part: str, key: str) -> str | None:
+        """Return the JSON of one value of a part."""
+        query = select("text", "held", f"{_AT} AND key = :key", "ORDER BY since DESC LIMIT 1")
+        rows = self.ask(query, part=part, key=key)
+        return rows[0][0] if rows else None
+
+    def folded(self, name: str) -> Any:
+        """Return what a part is by the fold of the journal's files; all later questions are answered so, too."""
+        if self._folded is None:
+            self._folded = self._fold()
+        return getattr(self._folded, name)
+
+
+class Held(StoredPart[K, V]):
+    """A part whose values change: looked up one by one, or read whole once somebody goes through it."""
+
+    def __init__(
+        self, source: Source, part: str, read: Callable[[str, Any], V], key: Callable[[str], K], *, small: bool = False
+    ) -> None:
+        self._source = source
+        self._left = 0 if small else _SINGLY
+        self._part = part
+        self._read = read
+        self._key = key
+        self._known: dict[K, V] = {}
+        self._whole: Mapping[K, str] | None = None
+        """The JSON of every value that is there."""
+
+    def texts(self, form: Form) -> Mapping[str, str]:
+        try:
+            what = "key, pretty" if form == "pretty" else "key, text"
+            return dict(cast("Sequence[tuple[str, str]]", self._source.of_all(what, self._part)))
+        except Lost:
+            return texts_of(self._source.folded(self._part), PARTS[self._part], form)
+
+    def __getitem__(self, key: K) -> V:
+        if key not in self._known:
+            try:
+                text = self._text(key)
+            except Lost:
+                return cast("V", self._source.folded(self._part)[key])
+            if text is None:
+                raise KeyError(key)
+            self._known[key] = self._read(str(key), json.loads(text))
+        return self._known[key]
+
+    def __contains__(self, key: object) -> bool:
+        try:
+            return key in self._known or self._text(cast("K", key)) is not None
+        except Lost:
+            return key in self._source.folded(self._part)
+
+    def __iter__(self) -> Iterator[K]:
+        try:
+            return iter(self._all())
+        except Lost:
+            return iter(self._source.folded(self._part))
+
+    def __len__(self) -> int:
+        try:
+            return len(self._all())
+        except Lost:
+            return len(self._source.folded(self._part))
+
+    def _text(self, key: K) -> str | None:
+        if self._whole is not None or not self._left:
+            return self._all().get(key)
+        self._left -= 1
+        return self._source.one(self._part, str(key))
+
+    def _all(self) -> Mapping[K, str]:
+        if self._whole is None:
+            rows = self._source.of_all("key, text", self._part)
+            self._whole = {self._key(key): text for key, text in rows}
+        return self._whole
+
+
+class HeldPins(Held[Name, V], StoredPins[Name, V]):
+    """The pins of a channel."""
+
+    def users_of(self, name: Name) -> Iterable[Name]:
+        where = "journal = :journal AND wanted = :name AND since <= :serial AND (until IS NULL OR until > :serial)"
+        try:
+            return [Name(row[0]) for row in self._source.ask(select("name", "needs", where), name=name)]
+        except Lost:
+            return [pin.name for pin in self._source.folded("pins").values() if name in pin.requires]
+
+
+class _Rows(StoredRows[V]):
+    """Rows of one kind, which are only ever added to."""
+
+    def __init__(self, source: Source, part: str) -> None:
+        self._source = source
+        self._part = part
+        self._whole: Sequence[V] | None = None
+
+    @abstractmethod
+    def _value(self, row: tuple[Any, ...]) -> V: ...
+
+    @abstractmethod
+    def _folded(self) -> Sequence[V]: ...
+
+    @overload
+    def __getitem__(self, index: int) -> V: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[V]: ...
+    def __getitem__(self, index: int | slice) -> V | Sequence[V]:
+        if index == -1 and self._whole is None:
+            try:
+                rows = self._ask("ORDER BY id DESC LIMIT 1")
+                return self._value(rows[0])
+            except Lost:
+                return self._folded()[-1]
+        return self._all()[index]
+
+    def __iter__(self) -> Iterator[V]:
+        return iter(self._all())
+
+    def __reversed__(self) -> Iterator[V]:
+        return reversed(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self._all()) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _ask(self, more: str, **values: Any) -> Sequence[tuple[Any, ...]]:
+        query = select("text, key, serial", "added", f"{_ADDED} {self._narrow}", more)
+        return self._source.ask(query, part=self._part, **self._values, **values)
+
+    _narrow = ""
+    _values: Mapping[str, Any] = {}
+
+    def _all(self) -> Sequence[V]:
+        if self._whole is None:
+            try:
+                self._whole = tuple(self._value(row) for row in self._ask("ORDER BY id"))
+            except Lost:
+                return self._folded()
+        return self._whole
+
+
+class Evidence(_Rows[Mapping[str, Any]]):
+    """Every evidence entry of a channel, by its subject."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source, "evidence")
+
+    def of(self, subject: str) -> Sequence[Mapping[str, Any]]:
+        try:
+            return [self._value(row) for row in self._ask("AND key = :key ORDER BY id", key=subject)]
+        except Lost:
+            return [row for row in self._folded() if row["key"]["subject"] == subject]
+
+    def _value(self, row: tuple[Any, ...]) -> Mapping[str, Any]:
+        return cast("Mapping[str, Any]", json.loads(row[0]))
+
+    def _folded(self) -> Sequence[Mapping[str, Any]]:
+        return cast("Sequence[Mapping[str, Any]]", self._source.folded("evidence"))
+
+
+class Times(_Rows[Past]):
+    """When a name was at what on a channel before, by the version's digest."""
+
+    _narrow = "AND key = :name"
+
+    def __init__(self, source: Source, name: Name) -> None:
+        super().__init__(source, "past")
+        self._values = {"name": name}
+
+    def of(self, subject: str) -> Sequence[Past]:
+        try:
+            return [self._value(row) for row in self._ask("AND about = :about ORDER BY id", about=subject)]
+        except Lost:
+            return [past for past in self._folded() if past.pin.digest == subject]
+
+    def _value(self, row: tuple[Any, ...]) -> Past:
+        text, name, until = row
+        return Past(pin=read_pin(name, json.loads(text)), until=until)
+
+    def _folded(self) -> Sequence[Past]:
+        return cast("Sequence[Past]", self._source.folded("past")[self._values["name"]])
+
+
+class _ByKey(Mapping[K, Sequence[V]], Generic[K, V]):
+    """Sequences by key, each read when somebody asks for it."""
+
+    def __init__(self, source: Source, part: str) -> None:
+        self._source = source
+        self._part = part
+        self._known: dict[K, Sequence[V]] = {}
+        self._keys: Mapping[K, None] | None = None
+
+    @abstractmethod
+    def _read(self, key: K) -> Sequence[V] | None:
+        """Return the sequence of a key; None where there is none."""
+
+    @abstractmethod
+    def _all_keys(self) -> Iterable[K]:
+        """Return the keys in the order in which they came."""
+
+    def __getitem__(self, key: K) -> Sequence[V]:
+        if key not in self._known:
+            try:
+                found = self._read(key)
+            except Lost:
+                return cast("Sequence[V]", self._source.folded(self._part)[key])
+            if found is None:
+                raise KeyError(key)
+            self._known[key] = found
+        return self._known[key]
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._there())
+
+    def __len__(self) -> int:
+        return len(self._there())
+
+    def _there(self) -> Mapping[K, Any]:
+        if self._keys is None:
+            try:
+                self._keys = dict.fromkeys(self._all_keys())
+            except Lost:
+                return cast("Mapping[K, Any]", self._source.folded(self._part))
+        return self._keys
+
+
+class _Added(_ByKey[K, V]):
+    def _all_keys(self) -> Iterable[K]:
+        query = select("key", "added", _ADDED, "GROUP BY key ORDER BY min(id)")
+        return (row[0] for row in self._source.ask(query, part=self._part))
+
+    def _rows(self, key: K, more: str = "") -> Sequence[tuple[Any, ...]]:
+        query = select("text", "added", f"{_ADDED} AND key = :key", f"ORDER BY id {more}")
+        return self._source.ask(query, part=self._part, key=key)
+
+
+class Pasts(_Added[Name, Past]):
+    """What was live before, by name."""
+
+    def _read(self, key: Name) -> Sequence[Past] | None:
+        return Times(self._source, key) if self._rows(key, "LIMIT 1") else None
+
+
+class ByText(_Added[K, V]):
+    """Short sequences, read whole."""
+
+    def __init__(self, source: Source, part: str, value: Callable[[Any], V]) -> None:
+        super().__init__(source, part)
+        self._value = value
+
+    def _read(self, key: K) -> Sequence[V] | None:
+        return tuple(self._value(json.loads(row[0])) for row in self._rows(key)) or None
+
+
+class _Texts(Mapping[K, V]):
+    """Values that were all fetched, and are read where somebody asks for one."""
+
+    def __init__(self, texts: Mapping[K, str], read: Callable[[K, Any], V]) -> None:
+        self._texts = texts
+        self._read = read
+        self._known: dict[K, V] = {}
+
+    def __getitem__(self, key: K) -> V:
+        if key not in self._known:
+            self._known[key] = self._read(key, json.loads(self._texts[key]))
+        return self._known[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._texts
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
+class _Versions(StoredVersions[V]):
+    def __init__(self, versions: _Texts[Version, V]) -> None:
+        self._versions = versions
+        self._numbers = tuple(versions)
+
+    @overload
+    def __getitem__(self, index: int) -> V: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[V]: ...
+    def __getitem__(self, index: int | slice) -> V | Sequence[V]:
+        found = self._numbers[index]
+        return self._versions[found] if isinstance(found, str) else tuple(self._versions[item] for item in found)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def by_version(self) -> Mapping[Version, V]:
+        return self._versions
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Names(_ByKey[Name, V]):
+    """The published versions of each name, from those by reference."""
+
+    def __init__(self, source: Source, read: Callable[[str, Any], V]) -> None:
+        super().__init__(source, "names")
+        self._value = read
+
+    def _read(self, key: Name) -> Sequence[V] | None:
+        # what follows @ in ASCII is A, and no name has either
+        query = select("key, text", "held", f"{_AT} AND key > :first AND key < :end", "ORDER BY place")
+        rows = self._source.ask(query, part="published", first=f"{key}@", end=f"{key}A")
+        texts = {Version(ref[len(key) + 1 :]): text for ref, text in rows}
+        return _Versions(_Texts(texts, lambda version, row: self._value(f"{key}@{version}", row))) if texts else None
+
+    def _all_keys(self) -> Iterable[Name]:
+        return [Name(row[0].partition("@")[0]) for row in self._source.of_all("key", "published")]
+
+
+def held(source: Source, name: str, part: Part) -> StoredPart[Any, Any]:
+    """Return a part of a channel's state."""
+    kind = HeldPins if name == "pins" else Held
+    return kind(source, name, part.read, part.key)
+
+
+def digest_in(source: Source, serial: Serial) -> Digest | None:
+    """Return the digest of a record at or before the head; None where there is none. ``Lost`` as for any question."""
+    query = select("digest", "records", "journal = :journal AND serial = :wanted AND :wanted <= :serial")
+    rows = source.ask(query, wanted=serial)
+    return Digest(rows[0][0]) if rows else None
+
+
+def anchor_in(source: Source) -> Head:
+    """Return the registry's newest record as the record at the head names it. ``Lost`` as for any question."""
+    query = select("anchor, anchored", "records", "journal = :journal AND serial = :serial")
+    rows = source.ask(query)
+    return Head(serial=Serial(rows[0][0]), digest=rows[0][1]) if rows else EMPTY

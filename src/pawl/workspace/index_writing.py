@@ -1,0 +1,178 @@
+"""The rows of the index: what each record changes, as the fold says it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from pawl.ids import REGISTRY_JOURNAL, Channel, Name
+from pawl.io.memory import Lost
+from pawl.registry.catalog import RegistryFold
+from pawl.registry.channels_fold import ChannelFold, go_on
+from pawl.registry.channels_projection import PARTS, read_head, written
+from pawl.registry.channels_state import Past
+from pawl.registry.growing import Change, Joined, Longer, Overlay
+from pawl.registry.journal import EMPTY, Head, Record
+from pawl.workspace.index_rows import Source
+from pawl.workspace.index_states import CATALOG, catalog_from, channel_from
+
+SCHEMA = """
+CREATE TABLE journals (
+  journal TEXT PRIMARY KEY, serial INTEGER NOT NULL, digest TEXT, folder TEXT, newest TEXT, projection TEXT
+) STRICT, WITHOUT ROWID;
+CREATE TABLE records (
+  journal TEXT NOT NULL, serial INTEGER NOT NULL, digest TEXT NOT NULL, anchor INTEGER, anchored TEXT,
+  PRIMARY KEY (journal, serial)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE held (
+  journal TEXT NOT NULL, part TEXT NOT NULL, key TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER,
+  place INTEGER NOT NULL, text TEXT NOT NULL, pretty TEXT, PRIMARY KEY (journal, part, key, since)
+) STRICT;
+CREATE INDEX held_now ON held (journal, part, place) WHERE until IS NULL;
+CREATE TABLE added (
+  id INTEGER PRIMARY KEY, journal TEXT NOT NULL, part TEXT NOT NULL, key TEXT NOT NULL, about TEXT,
+  serial INTEGER NOT NULL, text TEXT NOT NULL
+) STRICT;
+CREATE INDEX added_by ON added (journal, part, key, id);
+CREATE INDEX added_about ON added (journal, about) WHERE about IS NOT NULL;
+CREATE TABLE needs (
+  journal TEXT NOT NULL, wanted TEXT NOT NULL, name TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER,
+  PRIMARY KEY (journal, wanted, name, since)
+) STRICT, WITHOUT ROWID
+"""
+_TABLES = ("journals", "records", "held", "added", "needs")
+_PLACES = 1 << 24
+"""How many values of a part one record can put behind the others."""
+
+Write = Callable[[Any], Any]
+
+
+def forget_journal(connection: sqlite3.Connection, journal: str) -> None:
+    """Remove every row of a journal."""
+    for table in _TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE journal = ?", (journal,))  # noqa: S608 - names from above
+
+
+def go_on_with(connection: sqlite3.Connection, journal: str, known: Head, records: Sequence[Record]) -> None:
+    """Fold records that follow ``known``, whose state the rows are; ``IntegrityError`` as the fold from the start."""
+    source = Source(journal, known, lambda query, values: connection.execute(query, values).fetchall(), _always, _never)
+    notes = _fold_registry(source, records) if journal == REGISTRY_JOURNAL else _fold_channel(source, records)
+    rows = _Rows(connection, journal)
+    for record, changed in zip(records, notes, strict=True):
+        rows.write(record, changed)
+
+
+def _always() -> bool:
+    return True
+
+
+def _never() -> Any:
+    raise Lost("rows that are being written cannot be folded anew")
+
+
+class _Changed:
+    """What one record changed: of parts by key, and rows that were added, each ``(part, key, about, JSON)``."""
+
+    def __init__(self) -> None:
+        self.held: list[tuple[str, list[Change[Any, Any]]]] = []
+        self.added: list[tuple[str, str, str | None, Any]] = []
+
+
+def _fold_registry(source: Source, records: Sequence[Record]) -> list[_Changed]:
+    fold = RegistryFold(catalog_from(source))
+    notes = []
+    for record in records:
+        fold.apply(record)
+        changed = _Changed()
+        changed.held = [("published", _changes(fold.published)), ("withdrawals", _changes(fold.withdrawals))]
+        changed.held.append(
+            ("policies", [Change(item.number, (item,), last=True) for item in fold.policies.additions()])
+        )
+        changed.added = [("authors", key, None, actor.as_dict()) for key, actor in fold.authors.additions()]
+        fold.names.additions()
+        notes.append(changed)
+    return notes
+
+
+def _fold_channel(source: Source, records: Sequence[Record]) -> list[_Changed]:
+    channel = Channel(source.journal)
+    fold = ChannelFold(channel, channel_from(source))
+    notes: list[_Changed] = []
+
+    def note(_: Record) -> None:
+        changed = _Changed()
+        changed.held = [(part, _changes(getattr(fold, part))) for part in (*PARTS, "moved")]
+        changed.added = [*_past(fold.past), *_evidence(fold.evidence)]
+        notes.append(changed)
+
+    go_on(fold, records, note)
+    return notes
+
+
+def _changes(part: Any) -> list[Change[Any, Any]]:
+    assert isinstance(part, Overlay)  # noqa: S101 - folds that are laid over a state are made of these
+    return part.changes()
+
+
+def _past(past: Joined[Name, Past]) -> Iterable[tuple[str, str, str | None, Any]]:
+    return (("past", name, item.pin.digest, item.pin.as_dict()) for name, item in past.additions())
+
+
+def _evidence(rows: Longer[Mapping[str, Any]]) -> Iterable[tuple[str, str, str | None, Any]]:
+    return (("evidence", row["key"]["subject"], None, row) for row in rows.additions())
+
+
+class _Rows:
+    """Writes the rows of one journal."""
+
+    def __init__(self, connection: sqlite3.Connection, journal: str) -> None:
+        self._do = connection.execute
+        self._journal = journal
+
+    def write(self, record: Record, changed: _Changed) -> None:
+        serial = record.serial
+        anchor = read_head(record.body["registry"]) if self._journal != REGISTRY_JOURNAL else EMPTY
+        head = (self._journal, serial, record.digest, anchor.serial, anchor.digest)
+        self._do("INSERT INTO records VALUES (?, ?, ?, ?, ?)", head)
+        place = serial * _PLACES
+        for part, changes in changed.held:
+            for change in changes:
+                place += 1
+                self._hold(part, serial, place, change)
+        for part, key, about, value in changed.added:
+            row = (self._journal, part, key, about, serial, written(value, "compact"))
+            self._do("INSERT INTO added VALUES (NULL, ?, ?, ?, ?, ?, ?)", row)
+
+    def _hold(self, part: str, serial: int, place: int, change: Change[Any, Any]) -> None:
+        key, at = str(change.key), (self._journal, part, str(change.key))
+        where = "journal = ? AND part = ? AND key = ? AND until IS NULL"
+        before = self._do(f"SELECT place, since, text FROM held WHERE {where} ORDER BY since DESC", at).fetchone()  # noqa: S608
+        if before is not None:
+            self._do(
+                "UPDATE held SET until = ? WHERE journal = ? AND part = ? AND key = ? AND since = ?",
+                (serial, *at, before[1]),
+            )
+            if part == "pins":
+                self._need_no_more(serial, key, before[1], before[2])
+        for value in change.value:
+            json_value = _WRITE[part](value)
+            pretty = written(json_value, "pretty") if part in PARTS else None
+            here = place if before is None or change.last else before[0]
+            row = (*at, serial, here, written(json_value, "compact"), pretty)
+            self._do("INSERT INTO held VALUES (?, ?, ?, ?, NULL, ?, ?, ?)", row)
+            for wanted in value.requires if part == "pins" else ():
+                self._do("INSERT INTO needs VALUES (?, ?, ?, ?, NULL)", (self._journal, wanted, key, serial))
+
+    def _need_no_more(self, serial: int, name: str, since: int, text: str) -> None:
+        for wanted in json.loads(text)["requires"]:
+            where = "journal = ? AND wanted = ? AND name = ? AND since = ?"
+            self._do(f"UPDATE needs SET until = ? WHERE {where}", (serial, self._journal, wanted, name, since))  # noqa: S608
+
+
+_WRITE: Mapping[str, Write] = {
+    **{name: part.write for name, part in PARTS.items()},
+    **{name: form.write for name, form in CATALOG.items()},
+    "moved": lambda at: at,
+}
