@@ -10,7 +10,6 @@ import pytest
 
 from pawl.lint.codes import CODES
 from pawl.operations.session import checked_reason
-from pawl.procedures import tokens
 from support import Shop, in_process, story
 
 SETTINGS = "registry/registry.yaml"
@@ -252,7 +251,7 @@ def tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:
     module.openai = SimpleNamespace(o200k_base=lambda: SimpleNamespace(count=lambda text: len(text.split())))  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "rs_bpe", ModuleType("rs_bpe"))
     monkeypatch.setitem(sys.modules, "rs_bpe.bpe", module)
-    monkeypatch.setattr(tokens, "version", lambda _: "9.9")
+    monkeypatch.setattr("importlib.metadata.version", lambda _: "9.9")
 
 
 def asking(shop: Shop, budget: int) -> None:
