@@ -397,7 +397,8 @@ def open_channel_handle(
         view = open_snapshot(os.fspath(snapshot), parsed)
         _check_age(view, max_age, at_least)
         return ChannelHandle(view, _recorder(place) if place is not None else None)
-    from pathlib import Path  # noqa: PLC0415 - a workspace needs more than a snapshot
+    from contextlib import suppress  # noqa: PLC0415 - a workspace needs more than a snapshot
+    from pathlib import Path  # noqa: PLC0415 - as above
 
     from pawl.runs.views import open_channel  # noqa: PLC0415 - as above
     from pawl.workspace import find_workspace  # noqa: PLC0415 - as above
@@ -407,7 +408,8 @@ def open_channel_handle(
     if at_least is not None and channel_view.serial < at_least:
         raise _older(channel_view, at_least)
     if place is None:
-        found.make_private()
+        with suppress(OSError):  # what cannot be written can be read: a run that cannot be recorded says so itself
+            found.make_private()
     return ChannelHandle(channel_view, _recorder(place or found.ledger_file))
 
 
