@@ -55,6 +55,8 @@ def _contests(setting: Setting) -> Iterator[Contest]:
         rivals=[Rival(peer=peer, side=calling(act), agree=_as_many) for peer, act in large.peers.items()],
         goals={FLOOR: 3.3, "promptfoo": 1 / 30, "pytest": 0.3},
     )
+    if setting.scale == "quick":
+        return  # a difference of two short processes is mostly noise, and no bound could hold it
 
     def more(one: Act, other: Act) -> Side:
         return marginal(calling(one), calling(other), many - few)

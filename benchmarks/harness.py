@@ -9,6 +9,7 @@ a ratio travels between machines, a time does not.
 from __future__ import annotations
 
 import statistics
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -121,13 +122,17 @@ def measure(
 ) -> tuple[tuple[Outcome, ...], dict[str, str]]:
     """Run every contest of a benchmark in a temporary folder; ``Disagreement`` where results differ.
 
-    Returns the outcomes, and for each peer that was asked for its version, or why it did not take part.
+    Returns the outcomes, and for each peer that was asked for its version, or why it did not take part. Whoever waits
+    is told on standard error when a contest is over.
     """
     with tempfile.TemporaryDirectory(prefix="pawl-benchmark-") as folder, ExitStack() as stack:
         found = stack.enter_context(Peers(wanted=peers, folder=Path(folder) / "peers"))
         setting = Setting(folder=Path(folder), rounds=rounds, scale=scale, peers=found)
-        outcomes = tuple(hold(contest, rounds, found) for contest in benchmark.prepare(setting))
-        return outcomes, dict(found.said)
+        outcomes = []
+        for contest in benchmark.prepare(setting):
+            outcomes.append(hold(contest, rounds, found))
+            print(f"held: {contest.name}", file=sys.stderr, flush=True)
+        return tuple(outcomes), dict(found.said)
 
 
 def hold(contest: Contest, rounds: int, peers: Peers) -> Outcome:
