@@ -91,7 +91,10 @@ def missing_version(ref: Ref, versions: list[Version]) -> NotFoundError:
 def read_world(workspace: Workspace) -> World:
     """Read every journal and check that none was cut behind what the others know; ``IntegrityError`` otherwise."""
     catalog = workspace.catalog()
-    channels = {channel: workspace.served(channel) for channel in workspace.channels()}
+    channels = {}
+    for channel in workspace.channels():
+        workspace.served(channel)  # the projection is the one of the journal
+        channels[channel] = workspace.channel(channel)  # with its past, which no projection holds
     for state in channels.values():
         workspace.check_anchor(state)
     policy = catalog.policy
