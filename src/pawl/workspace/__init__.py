@@ -25,7 +25,11 @@ class Workspace(Journals, FrozenVersions, Signatures):
 
 def find_workspace(start: Path) -> Workspace:
     """Return the workspace that holds ``start``, or raise ``NotFoundError``."""
-    here = start.resolve()
+    try:
+        here = start.resolve()
+    except (OSError, RuntimeError):  # the current folder was removed, or a link leads round in a circle
+        message = f"no workspace here: {start} leads nowhere"
+        raise NotFoundError(message, code="no-workspace", hint="go to a folder that is there, or name one with -C") from None
     for folder in (here, *here.parents):
         if (folder / MARKER).is_file():
             return Workspace(folder)
