@@ -62,7 +62,7 @@ def _other(approval: Approval, closure: Closure) -> str:
 
 
 def _authors(situation: Situation, closure: Closure) -> tuple[Identity, ...] | None:
-    found = (situation.authors or {}).get(closure.root.digest)
+    found = situation.authors.get(closure.root.digest) if situation.authors is not None else None
     if not found:
         return None
     return tuple(

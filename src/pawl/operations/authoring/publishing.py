@@ -8,7 +8,7 @@ from typing import Any
 
 from pawl.canonical import content_digest, sha256
 from pawl.errors import ConflictError, InvalidError, NotFoundError
-from pawl.ids import Name, Serial, Version
+from pawl.ids import Name, Ref, Serial, Version
 from pawl.operations.authoring.bumping import Ground, Step, ground_of, reused, step_to
 from pawl.operations.reviewing.linting import lint_new
 from pawl.operations.session import Report, Session
@@ -97,9 +97,8 @@ def select(sources: Sources, chosen: Iterable[Head], ground: Ground) -> Selectio
     new: list[Name] = []
     same: list[Name] = []
     problems: list[Problem] = []
-    known = {(version.name, version.version): version for version in ground.catalog.published.values()}
     for head in chosen:
-        published = known.get((head.name, head.version))
+        published = ground.catalog.published.get(Ref(head.name, head.version))
         if published is None:
             new.append(head.name)
             continue

@@ -147,7 +147,7 @@ def _no(situation: Situation, rule: Rule, subject: _Subject, kind: RuleKind, out
 
 def _barred(situation: Situation, digest: Digest) -> Barred:
     """Return whose approval would not count, and so whose consent to do without one does not either."""
-    return (*(situation.authors or {}).get(digest, ()), situation.requester)
+    return (*(situation.authors.get(digest, ()) if situation.authors is not None else ()), situation.requester)
 
 
 def _hint(situation: Situation, subject: _Subject, kind: RuleKind) -> str:
