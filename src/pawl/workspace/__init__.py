@@ -29,7 +29,7 @@ def find_workspace(start: Path) -> Workspace:
         here = start.resolve()
     except (OSError, RuntimeError):  # the current folder was removed, or a link leads round in a circle
         message = f"no workspace here: {start} leads nowhere"
-        raise NotFoundError(message, code="no-workspace", hint="go to a folder that is there, or name one with -C") from None
+        raise NotFoundError(message, code="no-workspace", hint="name a folder that is there: -C FOLDER") from None
     for folder in (here, *here.parents):
         if (folder / MARKER).is_file():
             return Workspace(folder)
