@@ -12,7 +12,7 @@ import pytest
 from pawl.ids import Name, Ref, Version
 from pawl.problems import Fault
 from pawl.procedures.schema import Validator
-from pawl.values import dataclass
+from pawl.values import dataclass, field, replace
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ def test_fields_defaults_equality_hash_and_repr_are_the_same(fields: dict[str, A
     assert ours != dataclasses.replace(ours, code="other")
     assert ours != object()
     assert [field.name for field in dataclasses.fields(ours)] == [field.name for field in dataclasses.fields(theirs)]
-    assert dataclasses.replace(ours, hint="new") == Ours(**{**fields, "hint": "new"})
+    assert dataclasses.replace(ours, hint="new") == replace(ours, hint="new") == Ours(**{**fields, "hint": "new"})
     assert (Ours.__name__, Ours.__qualname__, Ours.__module__, Ours.__doc__) == ("Ours", "Ours", __name__, "A value.")
 
 
@@ -90,9 +90,69 @@ def test_without_equality_a_value_is_itself() -> None:
     assert len({one, other}) == 2
 
 
-def test_what_it_does_not_do_is_refused() -> None:
+@dataclass(slots=True)
+class Basket:
+    """A value that changes, with what is made anew for each."""
+
+    owner: str
+    things: list[str] = field(default_factory=list)
+    _seen: dict[str, int] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    def note(self, thing: str) -> None:
+        self.things.append(thing)
+        self._seen[thing] = self._seen.get(thing, 0) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    root: str
+
+
+@dataclass(frozen=True, slots=True)
+class Room(Place):
+    """A value with a base, and nothing of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf(Room):
+    number: int = 1
+
+
+def test_what_is_made_anew_is_not_shared() -> None:
+    one, other = Basket("a"), Basket("a")
+    one.note("x")
+    assert (one.things, other.things) == (["x"], [])
+    assert Basket("a", ["x"]) == one != other
+    assert repr(one) == "Basket(owner='a', things=['x'])"
+    one.owner = "b"
+    with pytest.raises(TypeError):
+        hash(one)
+    assert replace(one, owner="c") == dataclasses.replace(one, owner="c")
+    changed = replace(one, owner="c")
+    assert (changed.owner, changed.things) == ("c", ["x"])
+    changed.note("y")
+    assert one.things == ["x", "y"], "as the standard library, replace shares what it is not told"
+    with pytest.raises(TypeError):
+        Basket("a", _seen={})  # type: ignore[call-arg]
+    with pytest.raises(TypeError):
+        Basket()  # type: ignore[call-arg]
+
+
+def test_fields_of_bases_come_first() -> None:
+    shelf = Shelf("r", 2)
+    assert (shelf.root, shelf.number) == ("r", 2)
+    assert Shelf("r") == Shelf("r", 1)
+    assert [field.name for field in dataclasses.fields(Shelf)] == ["root", "number"]
+    assert Room("r") == Room("r")
+    assert Room("r") != Place("r")
+    assert repr(Room("r")) == "Room(root='r')"
+    assert not hasattr(Room("r"), "__dict__")
+    assert pickle.loads(pickle.dumps(shelf)) == shelf  # noqa: S301
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        shelf.root = "s"  # type: ignore[misc]
+
+
+def test_without_slots_it_is_refused() -> None:
     make: Any = dataclass
     with pytest.raises(TypeError):
-        make(frozen=False, slots=True)
-    with pytest.raises(TypeError):
-        make(frozen=True, slots=True)(type("Below", (Ours,), {}))
+        make(frozen=True, slots=False)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-import secrets
 import sqlite3
 import stat
 from collections.abc import Iterator
@@ -169,11 +168,11 @@ def _read_key(path: Path) -> bytes | None:
 
 def _make_key(path: Path) -> bytes | None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    temporary = path.with_name(f"key-{os.getpid()}-{secrets.token_hex(6)}")
+    temporary = path.with_name(f"key-{os.getpid()}-{os.urandom(6).hex()}")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(secrets.token_bytes(_KEY_BYTES))
+            file.write(os.urandom(_KEY_BYTES))
         with suppress(FileExistsError):  # another process was first, and its key holds
             path.hardlink_to(temporary)
     finally:

@@ -6,22 +6,24 @@ What is not told counts as missing, and missing is a no.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pawl.canonical import timestamp
-from pawl.conformance.outcomes import Outcome
 from pawl.ids import Channel, Digest, Name
-from pawl.policy.facts import People, roles_of
-from pawl.policy.rules import Rule
-from pawl.policy.verdict import Action
-from pawl.registry.catalog import Catalog
-from pawl.registry.channels import ChannelState, Pin
 from pawl.registry.channels_grants import ActorKind, Identity
 from pawl.registry.closure import dependents_of
 from pawl.registry.growing import Overlay
-from pawl.registry.journal import Actor
+from pawl.values import dataclass, field
+
+if TYPE_CHECKING:  # what resolves a name needs none of it
+    from pawl.conformance.outcomes import Outcome
+    from pawl.policy.facts import People
+    from pawl.policy.rules import Rule
+    from pawl.policy.verdict import Action
+    from pawl.registry.catalog import Catalog
+    from pawl.registry.channels import ChannelState, Pin
+    from pawl.registry.journal import Actor
 
 MOVING: frozenset[Action] = frozenset({"promote", "rollback", "remove"})
 
@@ -126,6 +128,8 @@ class Situation:
     @property
     def roles(self) -> tuple[str, ...]:
         """The roles of who acts."""
+        from pawl.policy.facts import roles_of  # noqa: PLC0415 - only where somebody acts
+
         return roles_of(self.requester, self.people) or ()
 
     @property

@@ -7,10 +7,10 @@ and where several apply, the one that is hardest to get around wins.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from pawl.problems import Problem, Severity
+from pawl.values import dataclass
 
 Status: TypeAlias = Literal["passed", "failed", "errored", "missing", "warning", "waived", "not-applicable"]
 Action: TypeAlias = Literal["promote", "rollback", "remove", "resolve", "audit"]

@@ -7,13 +7,13 @@ numbers only go up. A journal that breaks one of these rules is damaged, whateve
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from pawl.ids import REGISTRY_JOURNAL, Channel, Digest, Name, Ref, Serial, Version, parse_digest, parse_ref
 from pawl.registry.growing import Joined, Longer, Overlay, StoredVersions, read_only
 from pawl.registry.journal import EMPTY, Actor, Head, Record, damaged
+from pawl.values import dataclass
 
 WithdrawalLevel: TypeAlias = Literal["deprecated", "yanked", "revoked"]
 LEVELS: tuple[WithdrawalLevel, ...] = get_args(WithdrawalLevel)

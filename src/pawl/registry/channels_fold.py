@@ -6,7 +6,6 @@ A record that cannot follow those before it is damage, whatever its digests say.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
-from dataclasses import replace
 from typing import Any
 
 from pawl.ids import Channel, Digest, Name, Serial
@@ -23,6 +22,7 @@ from pawl.registry.channels_projection import read_head, read_pin, state_digest
 from pawl.registry.channels_state import ChannelState, Halt, Past, Pin, Rejection
 from pawl.registry.growing import Joined, Longer, Overlay, read_only
 from pawl.registry.journal import EMPTY, Record, damaged
+from pawl.values import replace
 
 
 class ChannelFold:

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from pawl.ids import Digest, Name, Ref, Serial, parse_digest, parse_name, parse_ref
 from pawl.registry.journal import Actor, Record
+from pawl.values import dataclass
 
 ActorKind: TypeAlias = Literal["human", "agent", "service", "unknown"]
 KINDS: tuple[ActorKind, ...] = get_args(ActorKind)
@@ -25,7 +25,8 @@ WAIVABLE: tuple[Waivable, ...] = get_args(Waivable)
 Freezable: TypeAlias = Literal["promote", "rollback"]
 FREEZABLE: tuple[Freezable, ...] = get_args(Freezable)
 """What a freeze can stop; taking a pin off a channel is never held up."""
-_MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z\Z", re.ASCII)
+_MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z\Z"
+"""A text, which is compiled where a channel has a grant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,7 +258,7 @@ def _spares(row: Mapping[str, Any]) -> Spares:
 
 def moment(text: Any) -> str:
     """Return a moment as it stands in records, or raise ``ValueError``: any other spelling would not sort by time."""
-    if not isinstance(text, str) or not _MOMENT.match(text):
+    if not isinstance(text, str) or not re.match(_MOMENT, text):
         raise ValueError(f"{text!r} is no time in UTC to the second")
     return text
 

@@ -7,7 +7,6 @@ approvals, waivers and freezes are the *state*, which every record vouches for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -15,6 +14,7 @@ from pawl.ids import Channel, Digest, Name, Ref, Serial, Version
 from pawl.registry.channels_grants import Approval, Freeze, Waiver
 from pawl.registry.growing import StoredRows
 from pawl.registry.journal import EMPTY, Head
+from pawl.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,13 +7,13 @@ reported as a value; nothing is ever chosen here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 from pawl.canonical import digest_of
 from pawl.ids import Digest, Name, Ref, Version
 from pawl.registry.growing import Overlay, StoredPins
 from pawl.registry.versions import satisfies
+from pawl.values import dataclass
 
 
 class Member(Protocol):

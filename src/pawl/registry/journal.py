@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pawl.canonical import record_bytes, sha256
 from pawl.errors import IntegrityError, why_unreadable
 from pawl.ids import Digest, Serial
 from pawl.problems import Problem
+from pawl.values import dataclass
 
 FORMAT = 1
 MAX_RECORD_BYTES = 64 * 1024 * 1024

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from pawl.canonical import canonical_bytes
@@ -18,6 +17,7 @@ from pawl.ids import Serial
 from pawl.registry.channels_grants import Approval, Consent, Identity, Waiver
 from pawl.registry.channels_state import ChannelState
 from pawl.registry.journal import FORMAT, Actor, Head, Record
+from pawl.values import replace
 
 _NOT_SIGNED = frozenset({"signature", "state"})
 

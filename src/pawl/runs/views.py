@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -22,15 +21,15 @@ if TYPE_CHECKING:  # the workspace brings Git-free but slower modules; readers o
     from pawl.workspace import Workspace
 
 
-@dataclass(frozen=True, eq=False)
 class WorkspaceView:
     """A view of a channel in a workspace. The registry's part (withdrawals, rules) is that of the same moment."""
 
-    workspace: Workspace
-    state: ChannelState
-    catalog: Catalog
-    _kept: dict[Name, tuple[Ref, str, Entry]] = field(default_factory=dict, init=False, repr=False)
-    """What was served before, with the mark of its frozen file: it is served again while the file has that mark."""
+    def __init__(self, workspace: Workspace, state: ChannelState, catalog: Catalog) -> None:
+        self.workspace = workspace
+        self.state = state
+        self.catalog = catalog
+        self._kept: dict[Name, tuple[Ref, str, Entry]] = {}
+        """What was served before, with the mark of its frozen file: it is served again while the file has that mark."""
 
     @property
     def channel(self) -> Channel:
@@ -52,10 +51,14 @@ class WorkspaceView:
     @cached_property
     def live_rules(self) -> tuple[Rule, ...]:
         """The adopted rules that stop serving what breaks them."""
-        from pawl.policy.sources import rules_from  # noqa: PLC0415 - readers of snapshots do not need it
+        from pawl.policy.served import may_watch  # noqa: PLC0415 - readers of snapshots do not need it
 
         policy = self.catalog.policy
-        return tuple(rule for rule in (rules_from(policy.rules) if policy else ()) if rule.enforce_live)
+        if policy is None or not may_watch(policy.rules):
+            return ()
+        from pawl.policy.sources import rules_from  # noqa: PLC0415 - slow to import, and few channels have such rules
+
+        return tuple(rule for rule in rules_from(policy.rules) if rule.enforce_live)
 
     def names(self) -> tuple[Name, ...]:
         return tuple(self.state.pins)
@@ -126,7 +129,6 @@ def open_channel(workspace: Workspace, channel: Channel) -> WorkspaceView:
 
 def resolve_verdict(view: WorkspaceView, name: Name, now: datetime) -> Verdict:
     """Return the evaluator's verdict on serving one pin."""
-    from pawl.policy.evaluator import evaluate  # noqa: PLC0415 - as above
     from pawl.policy.situation import Situation  # noqa: PLC0415 - as above
     from pawl.registry.closure import closure_of  # noqa: PLC0415 - as above
     from pawl.registry.journal import Actor  # noqa: PLC0415 - as above
@@ -136,22 +138,25 @@ def resolve_verdict(view: WorkspaceView, name: Name, now: datetime) -> Verdict:
     pins = view.state.pins
     members = closure_of(name, pins).members if rules else ()
     procedures = [view.workspace.procedure(pins[member.name]) for member in members]
-    return evaluate(
-        Situation(
-            action="resolve",
-            state=view.workspace.attested(view.state, signers, timestamp(now), approvals=False)
-            if rules
-            else view.state,
-            catalog=view.catalog,
-            rules=rules,
-            documents={procedure.digest: procedure.document for procedure in procedures},
-            actor=Actor(name="agent"),
-            now=now,
-            moves={},
-            subjects=(name,),
-            people=policy.people if policy else None,
-        )
+    situation = Situation(
+        action="resolve",
+        state=view.workspace.attested(view.state, signers, timestamp(now), approvals=False) if rules else view.state,
+        catalog=view.catalog,
+        rules=rules,
+        documents={procedure.digest: procedure.document for procedure in procedures},
+        actor=Actor(name="agent"),
+        now=now,
+        moves={},
+        subjects=(name,),
+        people=policy.people if policy else None,
     )
+    if not rules:
+        from pawl.policy.served import served_verdict  # noqa: PLC0415 - as above
+
+        return served_verdict(situation)
+    from pawl.policy.evaluator import evaluate  # noqa: PLC0415 - slow to import, and few channels have such rules
+
+    return evaluate(situation)
 
 
 def take_snapshot(view: WorkspaceView, *, now: datetime, expires: datetime | None) -> bytes:

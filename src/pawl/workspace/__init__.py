@@ -6,10 +6,10 @@ anybody sees it. Writing is done by ``releases.applying`` with the paths from he
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from pawl.errors import NotFoundError, UsageError
+from pawl.values import dataclass
 from pawl.workspace.frozen import MAX_DOCUMENT_BYTES, FrozenVersions
 from pawl.workspace.journals import Journals
 from pawl.workspace.places import MARKER, MAX_SOURCE_BYTES

@@ -6,7 +6,6 @@ import json
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from pawl.canonical import canonical_bytes, sha256
@@ -18,6 +17,7 @@ from pawl.problems import Problem
 from pawl.procedures.procedure import Procedure
 from pawl.registry.catalog import Published
 from pawl.registry.channels_state import Pin
+from pawl.values import dataclass
 from pawl.workspace.places import MAX_SOURCE_BYTES, Places
 
 MAX_DOCUMENT_BYTES = 16 * MAX_SOURCE_BYTES

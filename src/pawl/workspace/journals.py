@@ -6,7 +6,6 @@ import json
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
 
 from pawl.ids import REGISTRY_JOURNAL, Channel
 from pawl.io.file_marks import mark_of
@@ -16,6 +15,7 @@ from pawl.registry.anchors import check_anchor, check_anchored
 from pawl.registry.catalog import Catalog, fold_registry
 from pawl.registry.channels import ChannelState, empty_channel, fold_channel, projection_bytes, read_projection
 from pawl.registry.journal import EMPTY, MAX_RECORD_BYTES, Head, Record, damaged, unseal
+from pawl.values import dataclass, field
 from pawl.workspace.index import Index
 from pawl.workspace.index_rows import Source, digest_in
 from pawl.workspace.index_states import catalog_from, channel_from

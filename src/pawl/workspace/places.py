@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from pawl.errors import InvalidError
 from pawl.ids import Channel, Digest, Name, Ref, parse_channel, parse_ref
 from pawl.io.files import inside, read_bounded
+from pawl.values import dataclass
 
 MARKER = "registry/registry.yaml"
 MAX_SOURCE_BYTES = 256 * 1024

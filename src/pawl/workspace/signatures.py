@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from pawl.errors import InvalidError, NotFoundError, PawlError
@@ -11,6 +10,7 @@ from pawl.problems import Problem
 from pawl.registry.channels_state import ChannelState
 from pawl.registry.journal import unseal
 from pawl.registry.signatures import claims, only_verified, signature_of, signed_of
+from pawl.values import dataclass
 from pawl.workspace.journal_files import record_data
 from pawl.workspace.places import Places
 
