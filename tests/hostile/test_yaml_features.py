@@ -37,6 +37,7 @@ VALUES: dict[str, tuple[str, Any]] = {
     "single pair in a list": ("a: [b: c]\n", [{"b": "c"}]),
     "explicit key": ("? a\n: b\n", "b"),
     "explicit key of a list of pairs": ("a:\n  ? b\n  : - c\n", {"b": ["c"]}),
+    "question mark before a key that ends the file": ("a: 1\n? ?s", 1),
     "question mark in a text": ("a: what?now\n", "what?now"),
     "nothing": ("a:\n", None),
     "null": ("a: null\n", None),

@@ -188,7 +188,8 @@ class _Builder:
     def _refuse_doubtful(self, event: Any) -> None:
         """Refuse ``{?a: 1}``, in which ? begins a key for some and belongs to it for others, and a text block whose
         last line is of spaces alone and has no end."""
-        if not event.style and self._lines and self._before(event) == "?":
+        # what is left out has no place of its own: libyaml puts it behind the end of a file
+        if event.value and not event.style and self._lines and self._before(event) == "?":
             self._add("yaml-syntax", "? is read in different ways here: put the whole text in quotes", event)
         elif event.style in {"|", ">"} and event.value.endswith(" ") and _BLANK_END.search(self._text):
             message = "this text ends in a line of spaces without a line end, which is read in different ways"
