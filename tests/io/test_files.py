@@ -15,7 +15,7 @@ import pytest
 
 from pawl.errors import ConflictError, InvalidError, NotFoundError, PawlError
 from pawl.io import steps
-from pawl.io.files import TEMPORARY_PREFIX, Lock, create, inside, read_bounded, remove, replace, sweep
+from pawl.io.files import TEMPORARY_PREFIX, Lock, create, inside, read_bounded, remove, replace, sweep, sweep_ended
 
 
 def code_of(action: Callable[[], object], kind: type[PawlError]) -> str:
@@ -169,6 +169,17 @@ def test_sweep_removes_only_what_writers_left(tmp_path: Path) -> None:
     sweep(tmp_path)
     sweep(tmp_path / "missing")
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_without_a_lock_only_what_ended_processes_left_is_removed(tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", "pass"])
+    ended.wait()
+    names = [f"{TEMPORARY_PREFIX}{process}-ab" for process in (ended.pid, os.getpid(), "who", 10**30)]
+    for name in (*names, "kept"):
+        (tmp_path / name).write_bytes(b"")
+    sweep_ended(tmp_path)
+    sweep_ended(tmp_path / "missing")
+    assert {path.name for path in tmp_path.iterdir()} == {"kept", *names[1:]}
 
 
 def test_one_process_holds_the_lock(tmp_path: Path) -> None:

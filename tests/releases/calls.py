@@ -33,7 +33,9 @@ ONLY_LOOKS = frozenset({"var", "cat-file", "rev-parse", "status", "diff", "log",
 """What Git is asked that changes nothing."""
 STILL = frozenset({"fsync", "fdatasync", "flock"})
 """Calls after which every file is as it was before them: a kill after one finds what a kill before it found."""
-NOT_OURS = tuple(dict.fromkeys((sys.prefix, sys.base_prefix, str(Path(os.__file__).parent), "/proc", "/dev", "/etc")))
+NOT_OURS = tuple(
+    dict.fromkeys((sys.prefix, sys.base_prefix, str(Path(os.__file__).parent), "/proc", "/dev/null", "/etc"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +247,8 @@ class Watch:
             shown, changes = _shown(words)
             instead = watch("start", shown, changes=changes)
             more["pass_fds"] = (*more.get("pass_fds", ()), watch._kept_open)
+            if instead is not None and instead[-1] == "sh":
+                instead = (*instead, *words)  # a script that is given what it stands for
             real_init(self, instead or words, *values, **more)
             watch("started", shown, changes=changes)
 

@@ -25,6 +25,7 @@ ON_STAGING = ("--channel", "staging", "--reason", "why")
 WAIVE = ("--action", "promote", "--owner", "payments", "--for", "P7D")
 TOOLS = {"tools": [{"name": "Lookup", "description": "Finds an order.", "inputSchema": {"type": "object"}}]}
 FURTHER = ("deprecate", FIRST[1], "--reason", "a further command")
+HALTED = ("halt", "support/refund-draft", *ON_STAGING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +38,15 @@ class Command:
     repeats: bool = False
     """Whether the same words leave one more record each time."""
     who: str = "Ada"
+    in_git: bool = False
+    """Whether it takes who it is for from Git."""
     further: tuple[str, ...] = FURTHER
     """Another writing command, which is to work on whatever this one left."""
+
+    @property
+    def writes_one_file(self) -> bool:
+        """Whether a file in its place is all that it does, with no record that it happened."""
+        return self.words[0] in {"snapshot", "import", "new", "bump"}
 
     @property
     def in_ledger(self) -> bool:
@@ -56,15 +64,16 @@ COMMANDS: Mapping[str, Command] = {
     "rollback": Command(base="ahead", words=("rollback", "support/refund", "--to", "1.0.0", *ON_STAGING)),
     "remove": Command(base="staged", words=("remove", "support/refund", *ON_STAGING)),
     "halt": Command(base="staged", words=("halt", "support/refund", *ON_STAGING)),
-    "resume": Command(base="stopped", words=("resume", "support/refund", *ON_STAGING)),
+    "resume": Command(base="stopped", words=("resume", "support/refund", *ON_STAGING), further=HALTED),
     "reject": Command(base="staged", words=("reject", FIRST[0], *ON_STAGING)),
-    "unreject": Command(base="stopped", words=("unreject", FIRST[0], *ON_STAGING)),
+    "unreject": Command(base="stopped", words=("unreject", FIRST[0], *ON_STAGING), further=HALTED),
     "freeze": Command(base="staged", words=("freeze", "staging", "--for", "P7D", "--reason", "why"), repeats=True),
-    "unfreeze": Command(base="stopped", words=("unfreeze", "staging", "--reason", "why")),
+    "unfreeze": Command(base="stopped", words=("unfreeze", "staging", "--reason", "why"), further=HALTED),
     "approve": Command(
         base="asked",
         words=("approve", *FIRST, "--channel", "production", "--reason", "why"),
         who="Ben",
+        in_git=True,
         repeats=True,
     ),
     "waive": Command(
@@ -77,7 +86,7 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "yank": Command(base="staged", words=("yank", FIRST[0], "--reason", "why")),
     "revoke": Command(base="staged", words=("revoke", FIRST[0], "--reason", "why")),
-    "restore": Command(base="stopped", words=("restore", FIRST[1], "--reason", "why")),
+    "restore": Command(base="stopped", words=("restore", FIRST[1], "--reason", "why"), further=HALTED),
     "drill": Command(base="ahead", words=("drill", "staging", "support/refund"), repeats=True),
     "snapshot": Command(base="staged", words=("snapshot", "staging", "--out", "{root}/served.json")),
     "import": Command(base="staged", words=("import", "mcp", "{root}/tools.json", "--prefix", "orders")),
@@ -186,7 +195,7 @@ class Bases:
 
 def outcomes(bases: Bases, command: Command) -> tuple[State, State]:
     """Return what the workspace says before the command and after it."""
-    shop = bases.copy(command.base, in_git=False)
+    shop = bases.copy(command.base, in_git=command.in_git)
     before = state(shop.root)
     shop.pawl(*words_for(shop, command.words), code=command.code)
     after = state(shop.root)
@@ -198,7 +207,8 @@ def outcomes(bases: Bases, command: Command) -> tuple[State, State]:
 def needs_no_repair(shop: Shop, where: str) -> None:
     """A workspace after a command that followed a mishap: whole, tidy and committed."""
     assert shop.pawl("verify")["problems"] == [], where
-    assert [*shop.root.rglob(".pawl-tmp-*")] == [], where
+    temporary = {path.parent.name for path in shop.root.rglob(".pawl-tmp-*")}
+    assert temporary <= {"documents"}, where  # of the cache, which may be deleted at any time
     if (shop.root / ".git").exists():
         assert git(shop.root, "status", "--porcelain", "registry", "releases") == "", where
 
@@ -224,7 +234,7 @@ def state(root: Path) -> State:
     for channel in workspace.channels():
         fold = workspace.channel(channel)
         said[f"pins of {channel}"] = {name: str(pin.version) for name, pin in fold.pins.items()}
-        said[f"stops of {channel}"] = (sorted(fold.halts), len(fold.rejections), len(fold.freezes))
+        said[f"stops of {channel}"] = [*fold.halts, *fold.rejections, *map(str, fold.freezes)]
     catalog = workspace.catalog()
     said["frozen"] = sorted(str(ref) for ref in catalog.published)
     for folder in ("procedures", "conformance"):
@@ -233,7 +243,7 @@ def state(root: Path) -> State:
     out = root / "served.json"
     said["snapshot"] = sorted(json.loads(out.read_bytes())) if out.exists() else None
     said["runs"] = _runs(root / ".pawl" / "runs.db")
-    return said
+    return {what: value for what, value in said.items() if value}
 
 
 _KEPT = ("action", "name", "names", "version", "policy", "reason", "published", "level")

@@ -60,7 +60,7 @@ def killed_everywhere(
     turn, going_on = 0, True
     while going_on:
         turn += 1
-        shop = bases.copy(command.base, in_git=in_git)
+        shop = bases.copy(command.base, in_git=in_git or command.in_git)
         going_on = tried(shop, command, turn, expected, other_first=other_first)
         bases.dropped(shop)
     print(f"{name}: killed at {turn - 1} points")  # noqa: T201 - shown by pytest -rP

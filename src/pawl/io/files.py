@@ -12,7 +12,7 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Self
@@ -117,6 +117,29 @@ def sweep(folder: Path) -> None:
                 (folder / name).unlink(missing_ok=True)
 
 
+def sweep_ended(folder: Path) -> None:
+    """Remove what processes that have ended left in ``folder``, as far as that can be done.
+
+    It is for folders whose writers take no lock: what a running process is writing stays.
+    """
+    with suppress(OSError):
+        for entry in folder.iterdir():
+            if entry.name.startswith(TEMPORARY_PREFIX) and not _runs(entry.name):
+                entry.unlink(missing_ok=True)
+
+
+def _runs(temporary: str) -> bool:
+    """Whether the process that a temporary file is named after runs, or may run."""
+    process = temporary.removeprefix(TEMPORARY_PREFIX).partition("-")[0]
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, ValueError, OverflowError):
+        return True
+    return True
+
+
 class Lock:
     """An exclusive lock on a file, for ``with``; the system frees it when its process ends, however it ends.
 
@@ -188,7 +211,11 @@ def _refuse_outside(root: Path, path: Path) -> None:
         real = path.resolve()
         # what is still a link after all were followed is a loop, which later Pythons give back as it is
         within = real.is_relative_to(root.resolve()) and not any(part.is_symlink() for part in (real, *real.parents))
-    except (OSError, RuntimeError, ValueError):  # the same loop to earlier ones
+    except OSError as error:
+        if error.errno in {errno.EIO, errno.EACCES, errno.ENOMEM}:  # where it leads could not be seen
+            raise InvalidError(f"cannot read {path}: {error.strerror}", code="cannot-read") from error
+        within = False
+    except (RuntimeError, ValueError):  # the same loop to earlier ones
         within = False
     if not within:
         raise InvalidError(f"{path} leads out of {root}", code="path-outside")

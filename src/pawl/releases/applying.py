@@ -18,7 +18,7 @@ from pawl.canonical import record_bytes
 from pawl.errors import ConflictError, IntegrityError, PawlError, UsageError
 from pawl.ids import REGISTRY_JOURNAL
 from pawl.io import git
-from pawl.io.files import Lock, create, read_bounded, replace, sweep
+from pawl.io.files import Lock, create, read_bounded, replace, sweep, sweep_ended
 from pawl.problems import Problem
 from pawl.registry.channels import projection_bytes
 from pawl.registry.journal import MAX_RECORD_BYTES
@@ -80,10 +80,11 @@ def _carry_through(workspace: Workspace, plan: Plan) -> tuple[tuple[Path, ...], 
             files.append(path_of(workspace, step))
             _carry_out(workspace, step)
         files += _heal(workspace, plan)
-    except PawlError as error:
+    except (PawlError, OSError) as error:
         if not _recorded(workspace, plan):
             raise
-        message = f"the change is recorded, and not all that follows from it could be written: {error.message}"
+        why = error.message if isinstance(error, PawlError) else error
+        message = f"the change is recorded, and not all that follows from it could be written: {why}"
         hint = "the next writing command mends it"
         problem = Problem(code="not-finished", severity="warning", message=message, hint=hint)
         return tuple(dict.fromkeys(path for path in files if path.exists())), (problem,)
@@ -91,14 +92,16 @@ def _carry_through(workspace: Workspace, plan: Plan) -> tuple[tuple[Path, ...], 
 
 
 def _recorded(workspace: Workspace, plan: Plan) -> bool:
+    """Whether the record is there. Where it cannot be read now, it is ours if it exists: there was none when the lock
+    was taken, and a record appears whole."""
     record = plan.record
     if record is None:
         return False
+    path = workspace.record_file(record.journal, record.serial)
     try:
-        path = workspace.record_file(record.journal, record.serial)
         return read_bounded(path, limit=MAX_RECORD_BYTES) == record.data
     except PawlError:
-        return False
+        return os.path.lexists(path)
 
 
 def _expect(workspace: Workspace, plan: Plan) -> None:
@@ -163,6 +166,7 @@ def _sweep(workspace: Workspace, plan: Plan) -> None:
     folders += [path_of(workspace, step).parent for step in plan.steps]
     for folder in dict.fromkeys(folders):
         sweep(folder)
+    sweep_ended(workspace.private)  # what is kept there is written under no lock
 
 
 def path_of(workspace: Workspace, step: Step) -> Path:

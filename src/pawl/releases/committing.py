@@ -35,8 +35,9 @@ def commit_records(workspace: Workspace, repository: git.Repository, files: Sequ
     try:
         before = tuple(_left_over(workspace, repository, record)) if record else ()
         commit = _commit_with_patience(repository, (*before, *files), plan.message)
-    except PawlError as error:
-        message = f"the change is recorded, and Git could not commit it: {error.message}"
+    except (PawlError, OSError) as error:
+        why = error.message if isinstance(error, PawlError) else error
+        message = f"the change is recorded, and Git could not commit it: {why}"
         hint = "the next writing command commits it; or commit the listed files yourself"
         problem = Problem(code="not-committed", severity="warning", message=message, hint=hint)
         return Committed(commit=None, problems=(problem,))
@@ -45,7 +46,10 @@ def commit_records(workspace: Workspace, repository: git.Repository, files: Sequ
 
 def _detached(repository: git.Repository, commit: str) -> tuple[Problem, ...]:
     """Warn where no branch holds the commit: the next checkout of another one leaves it behind."""
-    if repository.branch() is not None:
+    try:
+        if repository.branch() is not None:
+            return ()
+    except PawlError:  # the commit is there, and which branch holds it cannot be seen now
         return ()
     message = f"HEAD is detached: no branch holds the commit {commit[:12]}, which is lost once another is checked out"
     hint = "git switch -c NAME keeps it"

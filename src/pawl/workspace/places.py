@@ -133,7 +133,7 @@ class Places:
 
         A folder that is named like a file is yielded too, so that whoever reads it says what it is.
         """
-        for here, folders, files in os.walk(folder):
+        for here, folders, files in os.walk(folder, onerror=_refuse_unlisted):
             folders.sort()
             no_folders = {name for name in folders if name.endswith(".yaml") or Path(here, name).is_symlink()}
             folders[:] = [name for name in folders if not name.startswith(".") and name not in no_folders]
@@ -143,7 +143,7 @@ class Places:
 
     def hidden(self, folder: Path) -> Iterator[Path]:
         """Yield what ``sources`` passes over below a folder for its name: hidden files, and hidden folders as one."""
-        for here, folders, files in os.walk(folder):
+        for here, folders, files in os.walk(folder, onerror=_refuse_unlisted):
             hidden = {name for name in (*folders, *files) if name.startswith(".")}
             folders[:] = sorted(set(folders) - hidden)
             yield from (Path(here, name) for name in sorted(hidden - _HARMLESS))
@@ -180,3 +180,9 @@ def is_record_name(name: str) -> bool:
     """Whether a file in a journal's folder is named like a record."""
     stem, dot, ending = name.partition(".")
     return dot + ending == ".json" and stem.isascii() and stem.isdigit() and f"{int(stem):0{_DIGITS}d}" == stem
+
+
+def _refuse_unlisted(error: OSError) -> None:
+    """A folder that is not there holds nothing; one that cannot be listed may hold anything, and is not passed over."""
+    if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
+        raise InvalidError(f"cannot read {error.filename}: {error.strerror}", code="cannot-read") from error

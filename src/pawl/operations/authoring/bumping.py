@@ -19,6 +19,7 @@ from pawl.errors import Faulty, InvalidError
 from pawl.ids import MAX_NUMBER, Name, Ref, Version
 from pawl.io.edit import set_scalar
 from pawl.io.files import replace as replace_file
+from pawl.io.files import sweep_ended
 from pawl.io.locating import problems_of
 from pawl.operations.reviewing.diffing import effects_of, work_tree_version
 from pawl.operations.session import Report, Session
@@ -142,6 +143,7 @@ def bump(session: Session, name: Name, part: Part | None, to: Version | None) ->
     warned = problems_of(workspace.relative(path), new, _doubts(procedure, version, ground))
     if version == procedure.version:
         return Report(status="unchanged", problems=warned, data=data)
+    sweep_ended(path.parent)
     replace_file(workspace.to_write(path), new)
     return Report(status="done", problems=warned, data=data)
 

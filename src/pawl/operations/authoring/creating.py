@@ -9,7 +9,7 @@ from pawl.conformance.starter import starter_suite
 from pawl.errors import ConflictError, Faulty, InvalidError, NotFoundError, PawlError, UsageError
 from pawl.ids import Name, parse_name
 from pawl.io.dump import yaml_bytes
-from pawl.io.files import create, read_bounded
+from pawl.io.files import create, read_bounded, sweep_ended
 from pawl.io.strict_yaml import Unreadable, load
 from pawl.operations.reviewing.requirements import required
 from pawl.operations.session import Report
@@ -154,6 +154,7 @@ def _must_create(workspace: Workspace, path: Path, data: bytes) -> Path:
 
 
 def _new(path: Path, data: bytes) -> Path:
+    sweep_ended(path.parent)
     create(path, data)
     return path
 

@@ -20,6 +20,7 @@ from pawl.errors import Faulty, IntegrityError, InvalidError, NotFoundError, Wit
 from pawl.ids import Channel, Ref, Serial, Version
 from pawl.io.edit import set_scalar
 from pawl.io.files import replace as replace_file
+from pawl.io.files import sweep_ended
 from pawl.io.insert import set_text, without_comments
 from pawl.io.locating import problems_of, unreadable_problems
 from pawl.io.strict_yaml import Unreadable, load
@@ -73,6 +74,7 @@ def fix_forward(session: Session, ref: Ref, channel: Channel | None = None, *, t
     if here is not None:
         kept = make_way(workspace, world, ref.name, here, take_place=take_place)
         data = {**data, "kept": kept} if kept else data
+    sweep_ended(path.parent)
     replace_file(path, draft.data)
     return Report(status="done", problems=draft.problems, data=data)
 

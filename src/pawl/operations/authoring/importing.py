@@ -9,7 +9,7 @@ from pawl.errors import Faulty, InvalidError, UsageError
 from pawl.formats.mcp import Imported, Merged, import_tools, merge_import, read_tools
 from pawl.ids import parse_name
 from pawl.io.dump import yaml_bytes
-from pawl.io.files import replace
+from pawl.io.files import replace, sweep_ended
 from pawl.io.strict_yaml import Unreadable, load
 from pawl.operations.observing.reading import MAX_IMPORT_BYTES, read_json
 from pawl.operations.serving.serving import input_problems
@@ -40,6 +40,8 @@ def import_mcp(
     planned = [] if failed else [_planned(session, document) for document in imported.documents]
     # every text is made before the first file is written: nothing is written where one cannot be
     files = [(path, yaml_bytes(merged.document)) for path, merged, _ in planned if merged.state != "same"]
+    for folder in {path.parent for path, _ in files}:
+        sweep_ended(folder)
     for path, text in files:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace(path, text)

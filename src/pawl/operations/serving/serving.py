@@ -11,6 +11,7 @@ from typing import Any
 from pawl.errors import Faulty, InvalidError, WithheldError
 from pawl.ids import Channel, Name, Ref
 from pawl.io.files import replace as replace_file
+from pawl.io.files import sweep_ended
 from pawl.operations.session import Report, Session
 from pawl.policy.verdict import INTEGRITY
 from pawl.problems import Fault, Problem, pointer
@@ -120,6 +121,7 @@ def snapshot(session: Session, channel: Channel, out: Path | None, expires_after
     if out.is_dir():
         raise InvalidError(f"{out} is a folder; --out names a file", code="not-a-file")
     out.parent.mkdir(parents=True, exist_ok=True)
+    sweep_ended(out.parent)
     replace_file(out, data)
     return Report(status="done", problems=problems, data={**row, "out": str(out)})
 
