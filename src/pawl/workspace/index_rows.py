@@ -96,11 +96,15 @@ class Held(StoredPart[K, V]):
             return texts_of(self._source.folded(self._part), PARTS[self._part], form)
 
     def __getitem__(self, key: K) -> V:
+        try:
+            return self.stored(key)
+        except Lost:
+            return cast("V", self._source.folded(self._part)[key])
+
+    def stored(self, key: K) -> V:
+        """Return a value as the rows have it; ``Lost`` where they cannot say, and nothing else is asked then."""
         if key not in self._known:
-            try:
-                text = self._text(key)
-            except Lost:
-                return cast("V", self._source.folded(self._part)[key])
+            text = self._text(key)
             if text is None:
                 raise KeyError(key)
             self._known[key] = self._read(str(key), json.loads(text))

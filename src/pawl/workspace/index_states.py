@@ -66,7 +66,10 @@ class _Policies(Sequence[Adopted]):
     def __getitem__(self, index: int | slice) -> Adopted | Sequence[Adopted]:
         try:
             place = range(len(self))[index]
-            return self._held[place + 1] if isinstance(place, int) else tuple(self._held[item + 1] for item in place)
+            # their keys are numbers from 1, and those of the fold places from 0: so only rows are asked by number
+            if isinstance(place, int):
+                return self._held.stored(place + 1)
+            return tuple(self._held.stored(item + 1) for item in place)
         except Lost:
             return cast("Sequence[Adopted]", self._source.folded("policies"))[index]
 
