@@ -70,6 +70,7 @@ def _contests(setting: Setting) -> Iterator[Contest]:
             Rival(peer=peer, side=more(small.peers[peer], act), agree=_as_many) for peer, act in large.peers.items()
         ],
         goals={"promptfoo": 1 / 250},
+        calls=setting.pick(full=3, quick=1, tiny=1),
     )
 
 
