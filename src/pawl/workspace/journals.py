@@ -7,6 +7,7 @@ import os
 import time
 from contextlib import suppress
 
+from pawl.errors import IntegrityError
 from pawl.ids import REGISTRY_JOURNAL, Channel
 from pawl.io.file_marks import mark_of
 from pawl.io.files import read_bounded
@@ -72,8 +73,19 @@ class Journals(Places):
         """Return what a channel serves now, checked against its projection where there is one.
 
         One that was edited is an ``IntegrityError``; one that a killed command left behind its journal is passed over,
-        and so is a missing one.
+        and so is a missing one. A release that comes between the reading of record and projection is no damage.
         """
+        seen = None
+        while True:
+            try:
+                return self._served(channel)
+            except IntegrityError:
+                now = serials_of(self, channel)[-1:]
+                if now == seen:
+                    raise
+                seen = now
+
+    def _served(self, channel: Channel) -> ChannelState:
         source = self._indexed.source(channel)
         with suppress(Lost):
             if source is not None and source.head.serial:
