@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from pawl.canonical import record_bytes
+from pawl.policy import canaries as gate
 from pawl.policy import evaluator, rules
 from pawl.policy.canaries import BUILT_IN, GATED, WELL, Canary
 from pawl.policy.checks import rules as checks_rules
 from pawl.policy.context import RuleContext, Said
 from pawl.policy.evaluator import evaluate
 from pawl.policy.kinds import known as kinds
+from pawl.policy.rule_tests import denied_answers
 from pawl.policy.rules import Rule, RuleResult, RuleTest
 from pawl.policy.situation import Situation
+from pawl.policy.sources import policy_document, read_policy, rules_from
 from pawl.policy.verdict import INTEGRITY, Action, Finding, Verdict
-from policy.make import rule
+from policy.make import policy_document_of, rule, rule_document
 from support import FIRST, SECOND, Shop
 
 SMALL = {"procedure": {"spec": {"budget": {"tokens": 201}}}, "expect": "denied", "name": "large"}
@@ -96,10 +101,56 @@ def always(_: Any, __: RuleContext) -> Said:
 
 
 @pytest.fixture
-def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+def new_process() -> Iterator[None]:
+    """What a process remembers is asked anew, as the next command would; nothing of it is left behind."""
+    gate._asked.cache_clear()
+    yield
+    gate._asked.cache_clear()
+
+
+@pytest.fixture
+def broken(new_process: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """No expression says no any more."""
     bent = {**kinds.RULE_KINDS, "require": replace(kinds.RULE_KINDS["require"], evaluate=always)}
     monkeypatch.setattr(rules, "RULE_KINDS", bent)
+
+
+@pytest.fixture
+def counted(new_process: None, monkeypatch: pytest.MonkeyPatch) -> list[Rule]:
+    """The rules whose denied examples were asked."""
+    asked_of: list[Rule] = []
+
+    def asked_now(of: Rule) -> Any:
+        asked_of.append(of)
+        return denied_answers(of)
+
+    monkeypatch.setattr(gate, "denied_answers", asked_now)
+    return asked_of
+
+
+def test_one_process_asks_the_rules_of_one_text_once(counted: list[Rule]) -> None:
+    frozen = [
+        policy_document([read_policy(policy_document_of(rule_document(id=name, require=RULE.body, tests=[SMALL])))])
+        for name in ("A", "B")
+    ]
+    for number in (0, 1, 0, 1):
+        again = rules_from(json.loads(record_bytes(frozen[number])))
+        assert canaries(evaluate(replace(WELL, rules=again))) == [("canaries-refused", None)]
+    assert [of.id for of in counted] == ["A", "B"]
+
+
+def test_commands_of_one_process_ask_once_and_again_after_an_adoption(shop: Shop, counted: list[Rule]) -> None:
+    shop.release_first()
+    shop.release_second()
+    once = [of.id for of in counted]
+    assert once
+    assert len(set(once)) == len(once)
+    shop.rollback("support/refund", "--to", "1.0.0")
+    assert [of.id for of in counted] == once
+    shop.edit("registry/policies/refunds.yaml", ("Every procedure has an owner.", "Each procedure has an owner."))
+    shop.adopt()
+    shop.promote(*SECOND, to="staging")
+    assert [of.id for of in counted] == [*once, *once]
 
 
 def test_a_rule_whose_denied_example_passes_refuses_everything() -> None:

@@ -12,9 +12,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, NoReturn, TypeVar, get_args
 
@@ -68,16 +70,26 @@ def deciding(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def rules_from(document: Any) -> tuple[Rule, ...]:
-    """Return the rules in a frozen form; raises ``IntegrityError`` for what ``policy_document`` never writes."""
+    """Return the rules in a frozen form; raises ``IntegrityError`` for what ``policy_document`` never writes.
+
+    The same text gives the same rules, not only equal ones: whoever asks them something once in a process knows them by
+    that.
+    """
     try:
-        if document["format"] != FORMAT:
-            _damaged(f"its format is {document['format']!r}, and this pawl reads {FORMAT}")
-        rules = tuple(_rule(policy, rule) for policy in document["policies"] for rule in policy["rules"])
-        _check(rules)
-        if record_bytes(_document(rules)) != record_bytes(document):
-            _damaged("it holds something that is no part of any rule")
+        return _read(record_bytes(document))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         _damaged(f"it is not what was frozen ({type(error).__name__}: {error})", error)
+
+
+@lru_cache(maxsize=4)
+def _read(data: bytes) -> tuple[Rule, ...]:
+    document = json.loads(data)
+    if document["format"] != FORMAT:
+        _damaged(f"its format is {document['format']!r}, and this pawl reads {FORMAT}")
+    rules = tuple(_rule(policy, rule) for policy in document["policies"] for rule in policy["rules"])
+    _check(rules)
+    if record_bytes(_document(rules)) != data:
+        _damaged("it holds something that is no part of any rule")
     return rules
 
 
