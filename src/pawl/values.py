@@ -66,8 +66,6 @@ class _Form:
         compared = [name for name in self.types if name not in special or special[name].compare]
         self.key: Callable[[Any], Any] = attrgetter(*compared) if compared else lambda _: ()
         """What values are compared by."""
-        self.fields: Any = None
-        """What ``dataclasses`` was told that the fields are."""
         self.shown = tuple(name for name in self.types if name not in special or special[name].shown)
 
     def takes(self, name: str) -> bool:
@@ -185,15 +183,9 @@ class _Fields:
     """What ``dataclasses`` asks a class for, made when it asks first."""
 
     def __get__(self, _: object, cls: Any) -> Any:
-        form = cls.__form__
-        if form.fields is None:
-            form.fields = self._made(cls, form)
-        return form.fields
-
-    def _made(self, cls: Any, form: _Form) -> Any:
         import dataclasses  # noqa: PLC0415 - as above; whoever asks has imported it
 
-        fields = []
+        form, fields = cls.__form__, []
         for name, kind in form.types.items():
             item = form.defaults.get(name, dataclasses.MISSING)
             if isinstance(item, _Field):
