@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import os
 import shutil
 import sqlite3
@@ -97,6 +98,7 @@ def checkout(live: Shop, request: pytest.FixtureRequest) -> Shop:
     if request.param == "used":
         for words in (("status",), ("check",), ("list",)):
             live.pawl(*words)
+        gc.collect()  # memories of commands in this process close, and their logs go, before anybody looks
     return live
 
 

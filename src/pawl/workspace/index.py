@@ -17,6 +17,7 @@ import os
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,10 +71,6 @@ class Index:
             self._places = Places(root)
         return self
 
-    def __del__(self) -> None:
-        if self._memory is not None and self._process == os.getpid():
-            self._memory.close()
-
     def source(self, journal: str) -> Source | None:
         """Return the fold of a journal as it is on disk now; None where it has to be folded without an index."""
         with self._lock:
@@ -123,6 +120,9 @@ class Index:
             self._process = os.getpid()
             if self._memory is None:
                 self._not_before = time.monotonic() + _PAUSE_SECONDS
+            else:
+                # not __del__: what lies in a circle is finalized in any order, and the connection would be first
+                weakref.finalize(self, _close, self._memory, self._process)
         return self._memory
 
     def _source(self, memory: Memory, journal: str) -> Source | None:
@@ -191,6 +191,11 @@ class Index:
         if records and records[-1].head != head:
             raise damaged(journal, head.serial, "it was written again while it was read")
         return fold_registry(records) if journal == REGISTRY_JOURNAL else fold_channel(Channel(journal), records)
+
+
+def _close(memory: Memory, process: int) -> None:
+    if process == os.getpid():  # a forked process must not touch it
+        memory.close()
 
 
 def _known(connection: sqlite3.Connection, journal: str) -> _Seen | None:
