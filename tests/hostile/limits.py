@@ -105,5 +105,5 @@ def _hear(event: str, args: tuple[Any, ...]) -> None:
         writes = any(letter in mode for letter in "wax+") if isinstance(mode, str) else bool((flags or 0) & _WRITING)
         if writes and not isinstance(path, int) and not str(path).startswith(("/dev/", *_WATCH.free)):
             _WATCH.seen = f"open {path!r} {mode!r} {flags!r}"
-    elif event in _DEEDS and not str(args[0]).startswith(_WATCH.free or ("\0",)):
+    elif event in _DEEDS and not isinstance(args[0], int) and not str(args[0]).startswith(_WATCH.free or ("\0",)):
         _WATCH.seen = f"{event} {args!r}"[:300]
