@@ -37,6 +37,8 @@ class Command:
     code: int = 0
     repeats: bool = False
     """Whether the same words leave one more record each time."""
+    code_again: int | None = None
+    """How the same words end when it has happened, where that is otherwise."""
     who: str = "Ada"
     in_git: bool = False
     """Whether it takes who it is for from Git."""
@@ -90,7 +92,7 @@ COMMANDS: Mapping[str, Command] = {
     "drill": Command(base="ahead", words=("drill", "staging", "support/refund"), repeats=True),
     "snapshot": Command(base="staged", words=("snapshot", "staging", "--out", "{root}/served.json")),
     "import": Command(base="staged", words=("import", "mcp", "{root}/tools.json", "--prefix", "orders")),
-    "new": Command(base="staged", words=("new", "prompt", "support/thanks"), code=0),
+    "new": Command(base="staged", words=("new", "prompt", "support/thanks"), code_again=5),
     "bump": Command(base="edited", words=("bump", "support/refund-draft")),
     "run-start": Command(base="staged", words=("run", "start", "--channel", "staging", "--agent", "a"), repeats=True),
     "run-use": Command(base="running", words=("run", "use", "{run}", "support/refund-draft"), repeats=True),

@@ -143,7 +143,7 @@ def _parsed(name: str) -> Name:
 
 
 def _must_create(workspace: Workspace, path: Path, data: bytes) -> Path:
-    workspace.to_write(path)
+    sweep_ended(workspace.to_write(path).parent)
     if path.exists() or path.is_symlink():
         raise ConflictError(
             f"{workspace.relative(path)} exists already; nothing was written",
@@ -154,7 +154,6 @@ def _must_create(workspace: Workspace, path: Path, data: bytes) -> Path:
 
 
 def _new(path: Path, data: bytes) -> Path:
-    sweep_ended(path.parent)
     create(path, data)
     return path
 
