@@ -122,15 +122,7 @@ def _whole(what: Served, act: Callable[..., Value], *arguments: Any) -> Value:
     whoever can write a snapshot can seal one that holds no procedure."""
     try:
         return act(*arguments)
-    except (
-        LookupError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        ArithmeticError,
-        StopIteration,
-        RecursionError,
-    ) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, StopIteration, RecursionError) as error:
         message = f"{what.ref} is no {what.kind} that was published: {why_unreadable(error)}"
         raise IntegrityError(message, code="snapshot-damaged", hint="make the snapshot again") from error
 
