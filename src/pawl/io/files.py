@@ -24,6 +24,7 @@ TEMPORARY_PREFIX = ".pawl-tmp-"
 """Names of files that are being written; readers of a folder pass them over."""
 
 _POLL_SECONDS = 0.02
+_ID_LENGTH = 20
 
 
 def read_bounded(path: Path, *, limit: int, root: Path | None = None) -> bytes:
@@ -167,8 +168,8 @@ class Lock:
                         if time.monotonic() >= deadline:
                             raise self._held(handle) from None
                     time.sleep(_POLL_SECONDS)
-                os.ftruncate(handle, 0)
-                os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+                # as long as any process's id: a file that is made shorter is made to wait for the disk by some systems
+                os.pwrite(handle, f"{os.getpid():<{_ID_LENGTH}}\n".encode(), 0)
             except BaseException:
                 os.close(handle)
                 raise

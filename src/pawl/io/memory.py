@@ -79,6 +79,8 @@ def open_memory(path: Path, *, schema: str, about: str) -> Memory | None:
         connection = None
         try:
             connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+            # in WAL mode: whole after a power cut, perhaps without its newest rows. The file does not remember it
+            connection.execute("PRAGMA synchronous = NORMAL")
             if _bears(connection, mark) or _made(connection, mark, schema):
                 return Memory(connection)
             connection.close()
@@ -111,9 +113,7 @@ def _made(connection: sqlite3.Connection, mark: str, schema: str) -> bool:
     """Make an empty file a memory; False where it is not empty."""
     if connection.execute("SELECT 1 FROM sqlite_schema").fetchone():
         return False
-    # NORMAL in WAL mode: whole after a power cut, though perhaps without its newest rows
     connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("BEGIN IMMEDIATE")
     if connection.execute("SELECT 1 FROM sqlite_schema").fetchone():  # another process was first
         connection.execute("ROLLBACK")
