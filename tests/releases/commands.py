@@ -57,7 +57,11 @@ class Command:
 
 COMMANDS: Mapping[str, Command] = {
     "adopt": Command(base="started", words=("policy", "adopt", "--reason", "rules"), further=("publish",)),
-    "publish": Command(base="adopted", words=("publish",)),
+    "publish": Command(
+        base="adopted",
+        words=("publish",),
+        further=("freeze", "staging", "--for", "P7D", "--reason", "a further command"),
+    ),
     "promote": Command(base="published", words=("promote", *FIRST, "--to", "staging", "--reason", "why")),
     "promote-stored": Command(base="staged", words=("promote", *FIRST, "--to", "production", "--reason", "why")),
     "promote-refused": Command(
