@@ -25,7 +25,8 @@ if TYPE_CHECKING:
         UsageError,
         WithheldError,
     )
-    from pawl.runs.run import ChannelHandle, Messages, PinnedTool, PinnedWorkflow, Run, Served
+    from pawl.runs.pinned import Messages, PinnedTool, PinnedWorkflow, Served
+    from pawl.runs.run import ChannelHandle, Run
     from pawl.runs.run import open_channel_handle as open  # noqa: A004 - pawl.open, as shutil has its own copy
 
 __all__ = [

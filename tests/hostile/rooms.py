@@ -23,7 +23,8 @@ from hostile.stored import example_snapshot, resealed, sealed
 from hostile.table import Target
 from pawl.errors import PawlError
 from pawl.ids import parse_ref
-from pawl.runs.ledger import Ledger, RunStart, Use
+from pawl.runs.ledger import Ledger
+from pawl.runs.rows import RunStart, Use
 from support import FIRST, Shop, in_process
 
 LOOKING: tuple[tuple[str, ...], ...] = (

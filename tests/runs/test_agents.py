@@ -14,7 +14,8 @@ import pytest
 
 import pawl
 from pawl.ids import parse_ref
-from pawl.runs.ledger import Ledger, RunStart, Use
+from pawl.runs.ledger import Ledger
+from pawl.runs.rows import RunStart, Use
 from support import SECOND, Shop
 
 INPUTS = {"order_id": "A1", "amount": 20}

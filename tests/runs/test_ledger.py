@@ -18,7 +18,8 @@ import pytest
 from pawl.errors import ConflictError, IntegrityError, InvalidError, NotFoundError, PawlError, UsageError
 from pawl.ids import Name, Ref, Version
 from pawl.io import steps
-from pawl.runs.ledger import Ledger, RunStart, Use
+from pawl.runs.ledger import Ledger
+from pawl.runs.rows import RunStart, Use
 
 DIGEST = "sha256:" + "0" * 64
 DRAFT = Ref(Name("support/refund-draft"), Version("1.0.0"))

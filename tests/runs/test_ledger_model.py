@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from pawl.errors import ConflictError, InvalidError, NotFoundError
 from pawl.ids import Name, Ref, Version
-from pawl.runs.ledger import Ledger, RunStart, Use
+from pawl.runs.ledger import Ledger
+from pawl.runs.rows import RunStart, Use
 
 NAMES = ("a", "b")
 VERSIONS = ("1.0.0", "1.1.0")

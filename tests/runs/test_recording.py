@@ -17,7 +17,8 @@ import pytest
 import pawl
 from pawl.io import steps
 from pawl.runs import ledger as ledger_module
-from pawl.runs.ledger import Ledger, RunRow, UseRow
+from pawl.runs.ledger import Ledger
+from pawl.runs.rows import RunRow, UseRow
 from support import Shop
 
 INPUTS = {"order_id": "A1", "amount": 20}

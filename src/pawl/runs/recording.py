@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING
 from pawl.canonical import timestamp
 from pawl.errors import PawlError, UsageError
 from pawl.registry.snapshot import Entry
-from pawl.runs.ledger import Checkpoint, Ledger, Pins, RunStart, Use
+from pawl.runs.ledger import Ledger
+from pawl.runs.rows import Checkpoint, Pins, RunStart, Use
 
 if TYPE_CHECKING:
     from pawl.runs.snapshot_view import View

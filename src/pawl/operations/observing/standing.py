@@ -25,7 +25,8 @@ from pawl.problems import Problem, Severity
 from pawl.registry.channels import MOVING_ACTIONS, ChannelState, Halt
 from pawl.registry.channels_grants import Waiver
 from pawl.registry.journal import Actor
-from pawl.runs.ledger import Ledger, RunRow
+from pawl.runs.ledger import Ledger
+from pawl.runs.rows import RunRow
 
 SOON = timedelta(days=7)
 """A waiver is told as ending so long before, or in the last quarter of its time where that is shorter."""

@@ -9,8 +9,9 @@ from pawl.ids import Channel, Digest, Name, Ref, Version
 from pawl.operations.session import Report, Session
 from pawl.problems import Problem
 from pawl.registry.snapshot import Entry
-from pawl.runs.ledger import Checkpoint, Ledger, RunRow
+from pawl.runs.ledger import Ledger
 from pawl.runs.recording import run_start, use_of
+from pawl.runs.rows import Checkpoint, RunRow
 from pawl.runs.run import new_run_id
 from pawl.runs.snapshot_view import not_pinned, raise_withheld
 from pawl.runs.views import open_channel
