@@ -72,6 +72,12 @@ def parse_name(text: str) -> Name:
     return Name(text)
 
 
+def numbers_of(version: Version) -> tuple[int, int, int]:
+    """Return what final versions are ordered by."""
+    x, y, z = version.split(".")
+    return int(x), int(y), int(z)
+
+
 def parse_version(text: str) -> Version:
     """Return ``text`` as a version or raise ``ValueError``; only the canonical spelling is taken."""
     if not re.match(_VERSION, text):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,7 @@ from hypothesis import strategies as st
 
 from pawl.canonical import digest_of, record_bytes
 from pawl.errors import IntegrityError, PawlError
-from pawl.ids import REGISTRY_JOURNAL, Channel, Name, parse_ref
+from pawl.ids import REGISTRY_JOURNAL, Channel, Name, Version, parse_ref
 from pawl.registry.catalog import Catalog, fold_registry
 from pawl.registry.channels import ChannelState, Pin, fold_channel, follow, projection, projection_bytes, state_digest
 from pawl.registry.closure import dependents_of
@@ -30,6 +33,8 @@ NAMES = tuple(Name(name) for name in ("a", "b/c", "d"))
 PEOPLE = (Actor(name="Ada", email="ada@example.invalid"), Actor(name="Bert"), Actor(name="Zoë", verified=True))
 AT = "2026-03-01T12:00:{:02d}Z"
 UNTIL = "2027-01-01T00:00:00Z"
+VERSIONS = ("1.0.0", "2.0.0", "3.0.0", "4.0.0", "2.0.0rc1", "12.0.0")
+PLACES = tuple(Version(version) for version in ("0.0.1", "1.0.0", "2.0.0", "3.5.0", "10.0.0"))
 lives = settings(
     max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
@@ -104,6 +109,13 @@ def catalog_answers(catalog: Catalog) -> dict[str, Any]:
         "there": [ref in catalog.published for ref in refs],
         "names": [(name, list(items)) for name, items in catalog.names.items()],
         "versions": [list(catalog.versions_of(name)) for name in NAMES],
+        "last": [catalog.versions_of(name)[-1:] for name in NAMES],
+        "finals": [[*finals.below(None), *finals.above(None)] for finals in map(catalog.finals, NAMES)],
+        "near": [
+            [list(islice(way(version), 2)) for way in (finals.below, finals.above)]
+            for finals in map(catalog.finals, NAMES)
+            for version in PLACES
+        ],
         "authors": [(digest, list(actors)) for digest, actors in catalog.authors.items()],
         "withdrawals": list(catalog.withdrawals.items()),
         "one": [catalog.withdrawal(ref) for ref in refs],
@@ -178,9 +190,9 @@ def read_late(life: Life) -> None:
 
 
 def publish(life: Life, draw: Any) -> None:
-    name, major = draw(st.sampled_from(NAMES)), draw(st.integers(1, 4))
+    name, version = draw(st.sampled_from(NAMES)), draw(st.sampled_from(VERSIONS))
     wanted = draw(st.sets(st.sampled_from(NAMES), max_size=2))
-    member = pin(name, f"{major}.0.0", draw(st.sampled_from(["same", None])), **dict.fromkeys(sorted(wanted), ">=1"))
+    member = pin(name, version, draw(st.sampled_from(["same", None])), **dict.fromkeys(sorted(wanted), ">=1"))
     life.write(REGISTRY_JOURNAL, "publish", {"published": [publication(member).as_dict()]})
 
 
@@ -392,7 +404,7 @@ def test_an_index_that_somebody_else_brings_along_is_not_believed(
     assert index.stat().st_ino != before
 
 
-def test_a_workspace_that_cannot_be_written_is_read_all_the_same(
+def test_without_a_place_for_a_key_there_is_no_index_and_the_answers_are_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     life = Life(tmp_path / "w")
@@ -401,6 +413,29 @@ def test_a_workspace_that_cannot_be_written_is_read_all_the_same(
         monkeypatch.delenv(name, raising=False)
     compare(life)
     assert not (life.root / ".pawl" / "index.db").exists()
+
+
+def test_final_versions_come_in_the_order_of_their_numbers_from_any_place(tmp_path: Path) -> None:
+    life = Life(tmp_path / "w")
+    numbers = sorted((x, y, z) for x in (0, 1, 9, 10, 100) for y in (0, 2, 999_999_999) for z in (1, 10))
+    finals = [Version(f"{x}.{y}.{z}") for x, y, z in numbers]
+    versions = [*finals[1::2], *finals[::2], "10.0.1rc1", "0.0.1a1"]
+    body = {"published": [publication(pin("a", version)).as_dict() for version in versions]}
+    life.write(REGISTRY_JOURNAL, "publish", body)
+    life.write(REGISTRY_JOURNAL, "publish", {"published": [publication(pin("b/c", "5.0.0")).as_dict()]})
+    indexed = life.long_lived.catalog()
+    for catalog in (indexed, fold_registry(life.records(REGISTRY_JOURNAL))):
+        found = catalog.finals(Name("a"))
+        assert [list(found.above(None)), list(found.below(None))] == [finals, finals[::-1]]
+        for place, version in enumerate(finals):
+            assert list(found.above(version)) == finals[place + 1 :]
+            assert list(found.below(version)) == finals[:place][::-1]
+        assert list(catalog.finals(Name("d")).below(None)) == []
+    lost = indexed.finals(Name("a")).above(finals[2])
+    assert next(lost) == finals[3]
+    with contextlib.closing(sqlite3.connect(life.root / ".pawl" / "index.db", isolation_level=None)) as connection:
+        connection.execute("DELETE FROM records")
+    assert list(lost) == finals[4:]
 
 
 def test_a_damaged_record_far_back_is_found_by_whoever_reads_it(tmp_path: Path) -> None:

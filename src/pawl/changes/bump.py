@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from pawl.changes.values import Level
-from pawl.ids import MAX_NUMBER, Version, parse_version
+from pawl.ids import MAX_NUMBER, Version, numbers_of, parse_version
 
 Numbers: TypeAlias = tuple[int, int, int]
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?\Z")
@@ -71,10 +71,9 @@ def neighbours(new: Version, finals: Iterable[Version]) -> Neighbours:
     return Neighbours(base=below[1] if below else None, later=above[1] if above else None, final=final)
 
 
-def numbers_of(version: Version) -> Numbers:
-    """Return what final versions are ordered by."""
-    x, y, z = version.split(".")
-    return int(x), int(y), int(z)
+def final_of(version: Version) -> Version:
+    """Return the final version that one leads to: itself, or X.Y.Z of a pre-release."""
+    return parse_version(".".join(str(number) for number in _parts(version)[0]))
 
 
 def _parts(version: Version) -> tuple[Numbers, tuple[str, int]]:

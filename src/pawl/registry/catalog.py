@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from pawl.ids import REGISTRY_JOURNAL, Channel, Digest, Name, Ref, Serial, Version, parse_digest, parse_ref
+from pawl.registry.finals import Finals, SortedFinals
 from pawl.registry.growing import Joined, Longer, Overlay, StoredVersions, read_only
 from pawl.registry.journal import EMPTY, Actor, Head, Record, damaged
 from pawl.values import dataclass
@@ -103,10 +104,10 @@ class Catalog:
         """Return every published version of a name in the order of publication."""
         return self.names.get(name, ())
 
-    def by_version(self, name: Name) -> Mapping[Version, Published]:
-        """Return every published version of a name by its number; which there are is told without reading each."""
+    def finals(self, name: Name) -> Finals:
+        """Return the published final versions of a name in the order of their numbers, revoked ones with them."""
         there = self.names.get(name, ())
-        return there.by_version() if isinstance(there, StoredVersions) else {item.version: item for item in there}
+        return there.finals() if isinstance(there, StoredVersions) else SortedFinals(item.version for item in there)
 
     def withdrawal(self, ref: Ref) -> Withdrawal | None:
         return self.withdrawals.get(ref)

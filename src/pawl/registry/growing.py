@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequenc
 from types import MappingProxyType
 from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
-from pawl.ids import Name, Version
+from pawl.ids import Name
+from pawl.registry.finals import Finals
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -46,11 +47,11 @@ class StoredRows(Sequence[V]):
 
 
 class StoredVersions(Sequence[V]):
-    """The published versions of a name, stored by their numbers."""
+    """The published versions of a name, of which the final ones are stored in order."""
 
     @abstractmethod
-    def by_version(self) -> Mapping[Version, V]:
-        """Return each by its number, read where somebody asks for it."""
+    def finals(self) -> Finals:
+        """Return the final ones, in the order of their numbers."""
 
 
 class Change(NamedTuple, Generic[K, V]):
@@ -111,28 +112,6 @@ class Overlay(MutableMapping[K, V]):
 
     def __len__(self) -> int:
         return len(self.base) - len(self.gone) + sum(key in self.gone or key not in self.base for key in self.put)
-
-
-class Chosen(Mapping[K, V]):
-    """Some keys of another mapping, in the order in which they are given; values are read where somebody asks."""
-
-    def __init__(self, base: Mapping[K, V], keys: Iterable[K]) -> None:
-        self._base = base
-        self._keys = dict.fromkeys(keys)
-
-    def __getitem__(self, key: K) -> V:
-        if key not in self._keys:
-            raise KeyError(key)
-        return self._base[key]
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._keys
-
-    def __iter__(self) -> Iterator[K]:
-        return iter(self._keys)
-
-    def __len__(self) -> int:
-        return len(self._keys)
 
 
 class Joined(Mapping[K, Sequence[V]]):

@@ -12,11 +12,11 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar, cast, overload
 
-from pawl.ids import Digest, Name, Serial, Version
+from pawl.ids import Digest, Name, Serial
 from pawl.io.memory import Lost
 from pawl.registry.channels_projection import PARTS, Part, read_pin, texts_of
 from pawl.registry.channels_state import Past
-from pawl.registry.growing import Form, StoredPart, StoredPins, StoredRows, StoredVersions
+from pawl.registry.growing import Form, StoredPart, StoredPins, StoredRows
 from pawl.registry.journal import EMPTY, Head
 
 K = TypeVar("K")
@@ -28,7 +28,7 @@ Ask = Callable[[str, Mapping[str, Any]], Sequence[tuple[Any, ...]]]
 _HERE = "journal = :journal AND part = :part"
 _SINGLY = 256
 """How many values of a part are looked up before it is read whole."""
-_AT = f"{_HERE} AND since <= :serial AND (until IS NULL OR until > :serial)"
+AT = f"{_HERE} AND since <= :serial AND (until IS NULL OR until > :serial)"
 _ADDED = f"{_HERE} AND serial <= :serial"
 _NOW = f"{_HERE} AND until IS NULL"
 
@@ -57,12 +57,12 @@ class Source:
 
     def of_all(self, what: str, part: str) -> Sequence[tuple[Any, ...]]:
         """Return columns of every row of a part that holds at the head, in the order of the fold."""
-        where = _NOW if self._newest() else _AT
+        where = _NOW if self._newest() else AT
         return self.ask(select(what, "held", where, "ORDER BY place"), part=part)
 
     def one(self, part: str, key: str) -> str | None:
         """Return the JSON of one value of a part."""
-        query = select("text", "held", f"{_AT} AND key = :key", "ORDER BY since DESC LIMIT 1")
+        query = select("text", "held", f"{AT} AND key = :key", "ORDER BY since DESC LIMIT 1")
         rows = self.ask(query, part=part, key=key)
         return rows[0][0] if rows else None
 
@@ -251,7 +251,7 @@ class Times(_Rows[Past]):
         return cast("Sequence[Past]", self._source.folded("past")[self._values["name"]])
 
 
-class _ByKey(Mapping[K, Sequence[V]], Generic[K, V]):
+class ByKey(Mapping[K, Sequence[V]], Generic[K, V]):
     """Sequences by key, each read when somebody asks for it."""
 
     def __init__(self, source: Source, part: str) -> None:
@@ -294,7 +294,7 @@ class _ByKey(Mapping[K, Sequence[V]], Generic[K, V]):
         return self._keys
 
 
-class _Added(_ByKey[K, V]):
+class _Added(ByKey[K, V]):
     def _all_keys(self) -> Iterable[K]:
         query = select("key", "added", _ADDED, "GROUP BY key ORDER BY min(id)")
         return (row[0] for row in self._source.ask(query, part=self._part))
@@ -320,72 +320,6 @@ class ByText(_Added[K, V]):
 
     def _read(self, key: K) -> Sequence[V] | None:
         return tuple(self._value(json.loads(row[0])) for row in self._rows(key)) or None
-
-
-class _Texts(Mapping[K, V]):
-    """Values that were all fetched, and are read where somebody asks for one."""
-
-    def __init__(self, texts: Mapping[K, str], read: Callable[[K, Any], V]) -> None:
-        self._texts = texts
-        self._read = read
-        self._known: dict[K, V] = {}
-
-    def __getitem__(self, key: K) -> V:
-        if key not in self._known:
-            self._known[key] = self._read(key, json.loads(self._texts[key]))
-        return self._known[key]
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._texts
-
-    def __iter__(self) -> Iterator[K]:
-        return iter(self._texts)
-
-    def __len__(self) -> int:
-        return len(self._texts)
-
-
-class _Versions(StoredVersions[V]):
-    def __init__(self, versions: _Texts[Version, V]) -> None:
-        self._versions = versions
-        self._numbers = tuple(versions)
-
-    @overload
-    def __getitem__(self, index: int) -> V: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[V]: ...
-    def __getitem__(self, index: int | slice) -> V | Sequence[V]:
-        found = self._numbers[index]
-        return self._versions[found] if isinstance(found, str) else tuple(self._versions[item] for item in found)
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def by_version(self) -> Mapping[Version, V]:
-        return self._versions
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-class Names(_ByKey[Name, V]):
-    """The published versions of each name, from those by reference."""
-
-    def __init__(self, source: Source, read: Callable[[str, Any], V]) -> None:
-        super().__init__(source, "names")
-        self._value = read
-
-    def _read(self, key: Name) -> Sequence[V] | None:
-        # what follows @ in ASCII is A, and no name has either
-        query = select("key, text", "held", f"{_AT} AND key > :first AND key < :end", "ORDER BY place")
-        rows = self._source.ask(query, part="published", first=f"{key}@", end=f"{key}A")
-        texts = {Version(ref[len(key) + 1 :]): text for ref, text in rows}
-        return _Versions(_Texts(texts, lambda version, row: self._value(f"{key}@{version}", row))) if texts else None
-
-    def _all_keys(self) -> Iterable[Name]:
-        return [Name(row[0].partition("@")[0]) for row in self._source.of_all("key", "published")]
 
 
 def held(source: Source, name: str, part: Part) -> StoredPart[Any, Any]:

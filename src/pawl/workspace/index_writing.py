@@ -15,8 +15,10 @@ from pawl.registry.channels_projection import PARTS, read_head, written
 from pawl.registry.channels_state import Past
 from pawl.registry.growing import Change, Joined, Longer, Overlay
 from pawl.registry.journal import EMPTY, Head, Record
+from pawl.registry.versions import is_prerelease
 from pawl.workspace.index_rows import Source
 from pawl.workspace.index_states import CATALOG, catalog_from, channel_from
+from pawl.workspace.index_versions import final_key
 
 SCHEMA = """
 CREATE TABLE journals (
@@ -40,9 +42,13 @@ CREATE INDEX added_about ON added (journal, about) WHERE about IS NOT NULL;
 CREATE TABLE needs (
   journal TEXT NOT NULL, wanted TEXT NOT NULL, name TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER,
   PRIMARY KEY (journal, wanted, name, since)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE finals (
+  journal TEXT NOT NULL, name TEXT NOT NULL, sort TEXT NOT NULL, serial INTEGER NOT NULL,
+  PRIMARY KEY (journal, name, sort)
 ) STRICT, WITHOUT ROWID
 """
-_TABLES = ("journals", "records", "held", "added", "needs")
+_TABLES = ("journals", "records", "held", "added", "needs", "finals")
 _PLACES = 1 << 24
 """How many values of a part one record can put behind the others."""
 
@@ -162,6 +168,9 @@ class _Rows:
             here = place if before is None or change.last else before[0]
             row = (*at, serial, here, written(json_value, "compact"), pretty)
             self._do("INSERT INTO held VALUES (?, ?, ?, ?, NULL, ?, ?, ?)", row)
+            if part == "published" and not is_prerelease(value.version):
+                final = (self._journal, value.name, final_key(value.version), serial)
+                self._do("INSERT INTO finals VALUES (?, ?, ?, ?)", final)
             for wanted in value.requires if part == "pins" else ():
                 self._do("INSERT INTO needs VALUES (?, ?, ?, ?, NULL)", (self._journal, wanted, key, serial))
 

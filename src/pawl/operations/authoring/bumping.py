@@ -7,11 +7,12 @@ versions are no ground to stand on; yanked and deprecated ones are, callers stil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Literal, TypeAlias
 
-from pawl.changes.bump import bump_ok, neighbours, numbers_of, smallest_version
+from pawl.changes.bump import Neighbours, bump_ok, final_of, neighbours, smallest_version
 from pawl.changes.compare import compare
 from pawl.changes.values import Comparison, Level
 from pawl.changes.workflows import EffectsOf
@@ -27,8 +28,7 @@ from pawl.operations.world import read_world
 from pawl.problems import Fault, Problem, pointer
 from pawl.procedures.procedure import Procedure
 from pawl.registry.catalog import Catalog, Published
-from pawl.registry.growing import Chosen
-from pawl.registry.versions import is_prerelease, newest_first
+from pawl.registry.versions import newest_first
 from pawl.workspace import Workspace
 
 Part: TypeAlias = Literal["major", "minor", "patch"]
@@ -73,12 +73,13 @@ def ground_of(workspace: Workspace, catalog: Catalog) -> Ground:
 
 def step_to(procedure: Procedure, ground: Ground) -> Step:
     """Return how a version that is not published yet follows from those that are."""
-    finals = _finals(procedure.name, ground.catalog)
-    if not finals:
+    finals = _Finals(procedure.name, ground.catalog)
+    newest = finals.newest()
+    if newest is None:
         return Step(base=None, comparison=None, smallest=None, faults=())
-    near = neighbours(procedure.version, finals)
+    near = finals.near(procedure.version)
     base = finals[near.base] if near.base else None
-    comparison = ground.compare(ground.read(base or _newest(finals)), procedure)
+    comparison = ground.compare(ground.read(base or newest), procedure)
     later = finals[near.later] if near.later else None
     onward = ground.compare(procedure, ground.read(later)) if later else None
     short = base is not None and not bump_ok(base.version, procedure.version, comparison.required)
@@ -94,7 +95,7 @@ def step_to(procedure: Procedure, ground: Ground) -> Step:
     if later is not None and onward is not None and breaks:
         faults.append(_breaks_later(advice, later.version, onward))
     below = base is None and near.final is None
-    warnings = (_below(advice, min(finals, key=numbers_of), comparison),) if below else ()
+    warnings = (_below(advice, finals.oldest(), comparison),) if below else ()
     return Step(base=base, comparison=comparison, smallest=smallest, faults=tuple(faults), warnings=warnings)
 
 
@@ -105,7 +106,7 @@ def reused(procedure: Procedure, ground: Ground) -> tuple[Version | None, Fault]
     """
     published = ground.catalog.published[procedure.ref]
     smallest = above = above_all(procedure, ground)
-    if published.version in _finals(procedure.name, ground.catalog):
+    if published.version in _Finals(procedure.name, ground.catalog):
         required = ground.compare(ground.read(published), procedure).required
         smallest = _lowest(procedure, published, required, ground)
     message = f"{procedure.ref} is published with other content; a published version never changes"
@@ -125,13 +126,13 @@ def bump(session: Session, name: Name, part: Part | None, to: Version | None) ->
     ground = ground_of(workspace, catalog)
     procedure = work_tree_version(session, name)
     path = workspace.procedure_file(name)
-    finals = _finals(name, catalog)
+    newest = _Finals(name, catalog).newest()
     version = to or _wanted(procedure, part, ground)
     data: Mapping[str, Any] = {
         "name": name,
         "from": procedure.version,
         "to": version,
-        "base": _newest(finals).version if finals else None,
+        "base": newest.version if newest else None,
         "path": workspace.relative(path),
     }
     if version != procedure.version and Ref(name, version) in catalog.published:
@@ -180,25 +181,51 @@ def no_number(name: Name) -> InvalidError:
     return InvalidError(message, code="bump-too-small", hint="publish what comes next under another name")
 
 
-def _finals(name: Name, catalog: Catalog) -> Mapping[Version, Published]:
-    """Return the final versions that may still be given out, each read where it is asked for."""
-    there = catalog.by_version(name)
-    revoked = {
-        ref.version
-        for ref, withdrawal in catalog.withdrawals.items()
-        if ref.name == name and withdrawal.level == "revoked"
-    }
-    return Chosen(there, [version for version in there if not is_prerelease(version) and version not in revoked])
+@dataclass(frozen=True, slots=True)
+class _Finals:
+    """The final versions of a name that may still be given out: those that are not revoked."""
 
+    name: Name
+    catalog: Catalog
 
-def _newest(finals: Mapping[Version, Published]) -> Published:
-    return finals[max(finals, key=numbers_of)]
+    def __contains__(self, version: Version) -> bool:
+        ref = Ref(self.name, version)
+        return ref in self.catalog.published and version == final_of(version) and not self._is_revoked(version)
+
+    def __getitem__(self, version: Version) -> Published:
+        return self.catalog.published[Ref(self.name, version)]
+
+    def near(self, version: Version) -> Neighbours:
+        """Return what a version that is not among them stands between."""
+        final = final_of(version)
+        around = [*self._first(self._below(final)), *self._first(self._above(final))]
+        return neighbours(version, [*around, final] if final in self else around)
+
+    def newest(self) -> Published | None:
+        found = self._first(self._below(None))
+        return self[found[0]] if found else None
+
+    def oldest(self) -> Version:
+        """Return the lowest; there must be one."""
+        return next(self._above(None))
+
+    def _below(self, version: Version | None) -> Iterator[Version]:
+        return (item for item in self.catalog.finals(self.name).below(version) if not self._is_revoked(item))
+
+    def _above(self, version: Version | None) -> Iterator[Version]:
+        return (item for item in self.catalog.finals(self.name).above(version) if not self._is_revoked(item))
+
+    def _first(self, versions: Iterator[Version]) -> list[Version]:
+        return list(islice(versions, 1))
+
+    def _is_revoked(self, version: Version) -> bool:
+        withdrawal = self.catalog.withdrawal(Ref(self.name, version))
+        return withdrawal is not None and withdrawal.level == "revoked"
 
 
 def _highest(name: Name, catalog: Catalog) -> Version | None:
     """Return the highest final number that is taken, be it revoked."""
-    versions = [version for version in catalog.by_version(name) if not is_prerelease(version)]
-    return max(versions, key=numbers_of, default=None)
+    return next(catalog.finals(name).below(None), None)
 
 
 def _lowest(procedure: Procedure, base: Published | None, required: Level, ground: Ground) -> Version | None:
@@ -213,8 +240,8 @@ def _lowest(procedure: Procedure, base: Published | None, required: Level, groun
 
 def _holds(procedure: Procedure, version: Version, base: Published, ground: Ground) -> bool:
     """Whether a number that is high enough above ``base`` is so for everything that is published."""
-    finals = _finals(procedure.name, ground.catalog)
-    near = neighbours(version, finals)
+    finals = _Finals(procedure.name, ground.catalog)
+    near = finals.near(version)
     if near.base and near.base != base.version:
         required = ground.compare(ground.read(finals[near.base]), procedure).required
         if not bump_ok(near.base, version, required):
@@ -232,13 +259,12 @@ def above_all(procedure: Procedure, ground: Ground) -> Version | None:
     published, or no number is left.
     """
     catalog = ground.catalog
-    finals, highest = _finals(procedure.name, catalog), _highest(procedure.name, catalog)
+    newest, highest = _Finals(procedure.name, catalog).newest(), _highest(procedure.name, catalog)
     if highest is None:
         known = newest_first(item.version for item in catalog.versions_of(procedure.name))
         return smallest_version(known[0], "patch") if known else None
-    if not finals:
+    if newest is None:
         return smallest_version(highest, "patch")
-    newest = _newest(finals)
     wanted = smallest_version(newest.version, ground.compare(ground.read(newest), procedure).required)
     if wanted is None or newest_first((highest, wanted))[0] != highest:
         return wanted
