@@ -74,10 +74,11 @@ def create(path: Path, data: bytes) -> None:
         _sync_folder(path.parent)
 
 
-def replace(path: Path, data: bytes, *, durable: bool = True) -> None:
+def replace(path: Path, data: bytes, *, durable: bool = True, named: bool = True) -> None:
     """Write a file durably in place of what is there; its permissions stay. Links and folders are refused.
 
     Without ``durable`` it is whole or not there all the same, but nothing waits for the disk: that is for caches.
+    Without ``named`` its bytes are on disk and its name is not waited for: a power cut may bring back what was there.
     """
     with _reported("write", path):
         _make_folders(path.parent)
@@ -91,7 +92,7 @@ def replace(path: Path, data: bytes, *, durable: bool = True) -> None:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-        if durable:
+        if durable and named:
             _sync_folder(path.parent)
 
 

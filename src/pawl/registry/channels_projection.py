@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from json.encoder import encode_basestring as quoted
+from json.encoder import encode_basestring_ascii as quoted_ascii
 from typing import Any
 
 from pawl.errors import IntegrityError, why_unreadable
@@ -31,7 +33,7 @@ def state_digest(state: ChannelState) -> Digest:
     RFC 8785 form up to escapes.
     """
     parts = ",".join(
-        f'"{name}":{{{",".join(f"{json.dumps(key)}:{texts[key]}" for key in sorted(texts))}}}'
+        f'"{name}":{{{",".join(f"{quoted_ascii(key)}:{texts[key]}" for key in sorted(texts))}}}'
         for name, texts in _parts(state, "compact")
     )
     return Digest("sha256:" + hashlib.sha256(f"{{{parts}}}".encode("ascii")).hexdigest())
@@ -49,7 +51,7 @@ def projection_bytes(state: ChannelState) -> bytes:
 def _braces(texts: Mapping[str, str], margin: str) -> str:
     if not texts:
         return "{}"
-    rows = ",\n".join(f"{margin}  {json.dumps(key, ensure_ascii=False)}: {texts[key]}" for key in sorted(texts))
+    rows = ",\n".join(f"{margin}  {quoted(key)}: {texts[key]}" for key in sorted(texts))
     return f"{{\n{rows}\n{margin}}}"
 
 

@@ -142,7 +142,7 @@ def _heal(workspace: Workspace, plan: Plan) -> Iterator[Path]:
         serial = 0 if path in written else workspace.head(channel).serial
         if serial and not _ends_with_serial(path, serial):
             path.parent.mkdir(parents=True, exist_ok=True)
-            replace(workspace.to_write(path), projection_bytes(workspace.channel(channel)))
+            replace(workspace.to_write(path), projection_bytes(workspace.channel(channel)), named=False)
             yield path
 
 
@@ -161,12 +161,28 @@ def _ends_with_serial(path: Path, serial: int) -> bool:
 
 def _sweep(workspace: Workspace, plan: Plan) -> None:
     """Remove what killed commands were writing in the folders of journals and of this plan."""
-    folders = [workspace.projections, workspace.releases / REGISTRY_JOURNAL]
-    folders += [workspace.releases / channel for channel in workspace.channels()]
-    folders += [path_of(workspace, step).parent for step in plan.steps]
-    for folder in dict.fromkeys(folders):
+    journals = {workspace.releases / name: name for name in (REGISTRY_JOURNAL, *workspace.channels())}
+    for folder in dict.fromkeys(
+        [workspace.projections, *journals, *(path_of(workspace, step).parent for step in plan.steps)]
+    ):
+        if folder in journals and _is_tidy(workspace, journals[folder]):
+            continue
         sweep(folder)
     sweep_ended(workspace.private)  # what is kept there is written under no lock
+
+
+def _is_tidy(workspace: Workspace, journal: str) -> bool:
+    """Whether nothing came into a journal's folder since its newest record was there under one name alone.
+
+    To take the other name away, with which it was written, changed the record and the folder last. Long journals are
+    long to list, and few were ever left half-written.
+    """
+    serial = workspace.head(journal).serial
+    try:
+        newest = os.lstat(workspace.record_file(journal, serial))
+        return newest.st_nlink == 1 and os.lstat(workspace.releases / journal).st_mtime_ns <= newest.st_ctime_ns
+    except OSError:
+        return False
 
 
 def path_of(workspace: Workspace, step: Step) -> Path:
@@ -195,6 +211,9 @@ def _carry_out(workspace: Workspace, step: Step) -> None:
         case AppendRecord():
             create(path, step.record.data)
         case WriteProjection():
-            replace(path, projection_bytes(step.state))
+            data = projection_bytes(step.state)
+            # its record is there: where the name goes back to an older file, that one is behind and written again
+            replace(path, data, named=False)
+            workspace.wrote_projection(step.state.head, step.state.channel, data)
         case _:
             assert_never(step)

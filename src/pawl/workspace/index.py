@@ -49,6 +49,8 @@ class _Seen(NamedTuple):
     newest: Mark | None
     projection: Mark | None = None
     """Of the channel's projection, where that was found to be the one of this head."""
+    projected: Digest | None = None
+    """The digest of the bytes that are the channel's projection at this head."""
 
 
 class Index:
@@ -88,13 +90,18 @@ class Index:
         seen = self._seen.get(source.journal)
         return seen is not None and seen.head == source.head and seen.projection == mark
 
-    def found_projection(self, source: Source, mark: Mark) -> None:
-        """Remember the mark of a projection that is that of the source's head."""
+    def is_projection(self, source: Source, digest: Digest) -> bool:
+        """Whether bytes with this digest are known to be the projection of the source's head."""
+        seen = self._seen.get(source.journal)
+        return seen is not None and seen.head == source.head and seen.projected == digest
+
+    def found_projection(self, source: Source, digest: Digest, mark: Mark | None) -> None:
+        """Remember which bytes are the projection of the source's head, and the mark of the file that has them."""
         with self._lock:
             seen = self._seen.get(source.journal)
             if seen is None or seen.head != source.head or self._memory is None:
                 return
-            self._seen[source.journal] = seen._replace(projection=mark)
+            self._seen[source.journal] = seen._replace(projection=mark, projected=digest)
             try:
                 self._remember(self._memory, source.journal, seen, self._seen[source.journal])
             except _NOT_TO_BE_HAD as error:
@@ -149,7 +156,7 @@ class Index:
                 if known is None or known.head != found.head:
                     _bring_up(connection, self._places, journal, known.head if known else EMPTY, found)
         else:
-            found = found._replace(projection=known.projection)
+            found = found._replace(projection=known.projection, projected=known.projected)
             self._remember(memory, journal, known, found)
         return found
 
@@ -157,9 +164,9 @@ class Index:
         if before != seen:
             with memory.writing() as connection:
                 connection.execute(
-                    "UPDATE journals SET folder = ?, newest = ?, projection = ?"
+                    "UPDATE journals SET folder = ?, newest = ?, projection = ?, projected = ?"
                     " WHERE journal = ? AND serial = ? AND digest IS ?",
-                    (seen.folder, seen.newest, seen.projection, journal, seen.head.serial, seen.head.digest),
+                    (*seen[1:], journal, seen.head.serial, seen.head.digest),
                 )
 
     def _made(self, memory: Memory, journal: str, head: Head) -> Source:
@@ -199,12 +206,12 @@ def _close(memory: Memory, process: int) -> None:
 
 
 def _known(connection: sqlite3.Connection, journal: str) -> _Seen | None:
-    query = "SELECT serial, digest, folder, newest, projection FROM journals WHERE journal = ?"
+    query = "SELECT serial, digest, folder, newest, projection, projected FROM journals WHERE journal = ?"
     row = connection.execute(query, (journal,)).fetchone()
     if row is None:
         return None
     head = Head(serial=Serial(row[0]), digest=Digest(row[1]) if row[1] is not None else None)
-    return _Seen(head=head, folder=row[2], newest=row[3], projection=row[4])
+    return _Seen(head, *row[2:])
 
 
 def _holds(connection: sqlite3.Connection, journal: str, head: Head) -> bool:
@@ -262,9 +269,7 @@ def _bring_up(connection: sqlite3.Connection, places: Places, journal: str, know
     if records:
         go_on_with(connection, journal, known, records)
     connection.execute(
-        "INSERT INTO journals VALUES (?, ?, ?, ?, ?, NULL) ON CONFLICT (journal) DO UPDATE SET"
-        " serial = excluded.serial, digest = excluded.digest, folder = excluded.folder, newest = excluded.newest,"
-        " projection = NULL",
+        "INSERT OR REPLACE INTO journals VALUES (?, ?, ?, ?, ?, NULL, NULL)",
         (journal, head.serial, head.digest, found.folder, found.newest),
     )
 

@@ -22,7 +22,8 @@ from pawl.workspace.index_versions import final_key
 
 SCHEMA = """
 CREATE TABLE journals (
-  journal TEXT PRIMARY KEY, serial INTEGER NOT NULL, digest TEXT, folder TEXT, newest TEXT, projection TEXT
+  journal TEXT PRIMARY KEY, serial INTEGER NOT NULL, digest TEXT, folder TEXT, newest TEXT, projection TEXT,
+  projected TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE records (
   journal TEXT NOT NULL, serial INTEGER NOT NULL, digest TEXT NOT NULL, anchor INTEGER, anchored TEXT,

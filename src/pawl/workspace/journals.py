@@ -7,6 +7,7 @@ import os
 import time
 from contextlib import suppress
 
+from pawl.canonical import sha256
 from pawl.errors import IntegrityError
 from pawl.ids import REGISTRY_JOURNAL, Channel
 from pawl.io.file_marks import mark_of
@@ -94,6 +95,12 @@ class Journals(Places):
                 return state
         return self._served_by_files(channel)
 
+    def wrote_projection(self, head: Head, channel: Channel, data: bytes) -> None:
+        """Have it remembered that these bytes are the projection of a channel at ``head``, its newest record."""
+        source = self._indexed.source(channel)
+        if source is not None and source.head == head:
+            self._indexed.found_projection(source, sha256(data), None)
+
     def check_anchor(self, state: ChannelState) -> None:
         """Raise ``IntegrityError`` where the registry lacks the record that a channel's newest one was judged on."""
         if not state.registry.serial:
@@ -116,14 +123,16 @@ class Journals(Places):
         if mark is not None and self._indexed.has_projection(source, mark):
             return
         data = read_bounded(path, limit=MAX_RECORD_BYTES, root=self.root)
-        if data != projection_bytes(state):
+        digest = sha256(data)
+        known = self._indexed.is_projection(source, digest)
+        if not known and data != projection_bytes(state):
             newest = unseal(
                 record_data(self, state.channel, state.head.serial), journal=state.channel, serial=state.head.serial
             )
             if not _is_behind(data, newest):
                 read_projection(data, state.channel, newest)
-        elif mark is not None:
-            self._indexed.found_projection(source, mark)
+        elif mark is not None or not known:
+            self._indexed.found_projection(source, digest, mark)
 
     def _served_by_files(self, channel: Channel) -> ChannelState:
         """Return what the projection says where the newest record vouches for it, else what the journal comes to."""
