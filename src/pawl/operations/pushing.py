@@ -46,10 +46,10 @@ def with_push(workspace: Workspace, attempt: Callable[[], Report]) -> Report:
         if commit is None or not _to_push(report, commit, before, tip):
             return _told(report, None, missed=_missed(report))
         pushed = side.upstream.push(commit)
-        # somebody did the very same in the same second, and their push was the first
+        # somebody did the very same in the same second, and their push was the first: what is there then is theirs
         twin = pushed.there and commit != before
         try:
-            arrived = not twin and (pushed.done or side.arrived(commit, tip, pushed))
+            arrived = not twin and (pushed.done or side.arrived(commit, tip, pushed, made=commit != before))
         except PawlError:
             side.go_back(started, held)
             raise
@@ -104,16 +104,17 @@ class _Side:
             fast_forward(self._place, tip)
         return tip
 
-    def arrived(self, commit: str, tip: str | None, pushed: Pushed) -> bool:
+    def arrived(self, commit: str, tip: str | None, pushed: Pushed, *, made: bool) -> bool:
         """Whether a push that Git calls failed is there all the same; False if somebody else was faster.
 
+        A commit that was ``made`` just now, that the remote said no to and that is there, is somebody else's.
         Raises ``InvalidError`` where the remote refused or could not be reached.
         """
         now = self.upstream.tip()
         if now not in {None, tip, commit}:
             self.upstream.fetch(now or "")
         if now == commit or (now is not None and now != tip and contains(self._place, now, commit)):
-            return True
+            return not (made and pushed.rejected)
         if now != tip or pushed.raced:
             return False
         if pushed.rejected:
