@@ -274,6 +274,25 @@ def test_checking_a_call_and_walking_a_workflow_from_a_snapshot_is_light(release
     assert loaded(code) & set(HEAVY) <= {"cel_expr_python"}
 
 
+@pytest.mark.parametrize("words", [("test",), ("promote", "support/refund-draft@1.0.0")])
+def test_commands_read_what_did_not_change_without_its_readers(shop: Shop, words: tuple[str, ...]) -> None:
+    """Of registry.yaml, procedures, suites and frozen copies it is remembered what they read as."""
+    shop.adopt()
+    shop.pawl("publish")
+    to = ("--to", "staging", "--reason", "a try") if words[0] == "promote" else ()
+    line = ["-C", str(shop.root), *words, *to]
+    code = (
+        "import contextlib, io, time\nfrom pawl.io import file_marks\nfile_marks.SETTLED_NS = 12_000_000\n"
+        "time.sleep(0.03)\nfrom pawl.cli.main import run\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):\n"
+        f"    run({line!r})"
+    )
+    cold = loaded(code)
+    warm = loaded(code)
+    assert cold & {"pydantic", "ruamel"} == {"pydantic", "ruamel"}
+    assert warm & {"pydantic", "jsonschema", "ruamel"} == set()
+
+
 def test_the_public_surface_is_sorted_and_there() -> None:
     assert sorted(pawl.__all__, key=str) == pawl.__all__
     assert [name for name in pawl.__all__ if not hasattr(pawl, name)] == []

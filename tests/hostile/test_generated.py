@@ -18,7 +18,8 @@ from pawl.io import strict_json, strict_yaml
 from pawl.io.dump import yaml_bytes
 from pawl.io.text import LocatedFault, Unreadable
 from pawl.policy.reading import read_source
-from pawl.procedures.read import read_procedure, warnings
+from pawl.procedures.read import read_procedure
+from pawl.procedures.read_faults import warnings
 from pawl.registry.settings import read_settings
 
 WORDS = (

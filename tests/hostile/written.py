@@ -29,7 +29,8 @@ from pawl.policy.rule_checks import parse_moment
 from pawl.procedures.call import check_call
 from pawl.procedures.expressions import compile_expression
 from pawl.procedures.procedure import Procedure
-from pawl.procedures.read import read_procedure, specifier_fault, warnings
+from pawl.procedures.read import read_procedure
+from pawl.procedures.read_faults import specifier_fault, warnings
 from pawl.procedures.render import render
 from pawl.procedures.schema import compile_schema
 from pawl.procedures.schema_check import check_schema

@@ -16,6 +16,7 @@ from pawl.lint.codes import ALWAYS, CODES, IGNORABLE, explain
 from pawl.lint.examples import EXAMPLES, Example
 from pawl.lint.profiles import PROFILES, ROWS, TABLE_CODES
 from pawl.lint.settings import LintSettings
+from pawl.lint.settings_shape import LintDocument
 from pawl.procedures.procedure import Procedure
 from pawl.procedures.read import read_procedure
 
@@ -105,7 +106,7 @@ def test_explanations_say_why_who_and_how(code: str) -> None:
     assert found.why.endswith(".")
     if code in IGNORABLE:
         lint = load(found.ignore.encode())["lint"]
-        assert LintSettings.model_validate(lint).ignores[0].code == code
+        assert LintDocument.model_validate(lint).ignores[0].code == code
     else:
         assert "cannot be ignored" in found.ignore
 

@@ -12,7 +12,8 @@ from pawl.lint.ignores import apply_ignores
 from pawl.lint.profiles import PROFILES
 from pawl.lint.settings import Ignore, LintSettings
 from pawl.problems import Place, Problem
-from pawl.registry.settings import json_schema, read_settings
+from pawl.registry.settings import read_settings
+from pawl.registry.settings_shape import json_schema
 
 WHY = "Hosts of ours take it."
 
@@ -115,9 +116,9 @@ def test_all_faults_are_told_at_once() -> None:
 
 def test_editors_are_told_of_it() -> None:
     schema = json_schema()
-    lint = schema["$defs"]["LintSettings"]["properties"]
+    lint = schema["$defs"]["LintDocument"]["properties"]
     assert lint["profiles"]["items"]["enum"] == list(PROFILES)
-    assert set(schema["$defs"]["Ignore"]["required"]) == {"code", "reason"}
+    assert set(schema["$defs"]["IgnoreDocument"]["required"]) == {"code", "reason"}
 
 
 def problem(code: str = "schema-open-object", path: str | None = "procedures/support/a.yaml") -> Problem:

@@ -13,8 +13,9 @@ from jsonschema import Draft202012Validator
 
 from pawl.io.strict_yaml import load
 from pawl.procedures.kinds import KINDS, starter
-from pawl.procedures.models import model_schema
-from pawl.procedures.read import read_procedure, warnings
+from pawl.procedures.models import MODELS, model_schema
+from pawl.procedures.read import read_procedure
+from pawl.procedures.read_faults import warnings
 from procedures.make import DOCUMENTS, changed, faults_of
 
 
@@ -27,7 +28,7 @@ def test_starters_read_without_a_warning(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_editors_get_a_schema_that_takes_what_reads(kind: str) -> None:
-    schema = model_schema(KINDS[kind].model)
+    schema = model_schema(MODELS[kind])
     Draft202012Validator.check_schema(schema)
     validator = Draft202012Validator(schema)
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
@@ -45,7 +46,7 @@ def test_what_an_editor_refuses_is_refused(kind: str, data: st.DataObject) -> No
     document: Any = changed(DOCUMENTS[kind])
     here = data.draw(st.sampled_from([document, document["spec"]]))
     here[data.draw(st.sampled_from([*here, "more"]))] = data.draw(VALUES)
-    if not Draft202012Validator(model_schema(KINDS[kind].model)).is_valid(document):
+    if not Draft202012Validator(model_schema(MODELS[kind])).is_valid(document):
         assert faults_of(document)
 
 

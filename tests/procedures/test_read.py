@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from pawl.canonical import digest_of
 from pawl.errors import Faulty
 from pawl.problems import Place
-from pawl.procedures.read import read_procedure, references, specifier_fault, warnings
+from pawl.procedures.read import read_procedure
+from pawl.procedures.read_faults import references, specifier_fault, warnings
 from procedures.make import DOCUMENTS, GONE, PROMPT, TOOL, WORKFLOW, changed, faults_of
 
 S = "spec"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pawl.errors import Faulty
-from pawl.procedures.read import warnings
+from pawl.procedures.read_faults import warnings
 from pawl.procedures.render import render
 from pawl.procedures.template import TEMPLATES, check_template
 from pawl.procedures.template_filters import FILTERS

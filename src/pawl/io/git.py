@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import weakref
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
@@ -161,16 +162,20 @@ class Repository:
         """Whether history was cut when this repository was cloned."""
         return run(self.root, "rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
 
-    def changed_since(self, rev: str, folder: Path, whole: Sequence[Path]) -> tuple[str, ...]:
+    def changed_since(
+        self, rev: str, folder: Path, whole: Sequence[Path], known: Sequence[Path] = ()
+    ) -> tuple[str, ...]:
         """Return the files below ``folder`` that differ between ``rev`` and the work tree, as ``files_at`` does.
 
-        New ones that Git does not know yet count; ignored ones do so below the folders ``whole``.
+        New ones that Git does not know yet count; ignored ones do so below the folders ``whole``, and none do below
+        the folders ``known``.
         """
         name = os.fsencode(str(self._relative(folder)))
         inner = [os.fsencode(str(self._relative(path))) for path in whole]
+        passed = [b"--exclude=" + _pattern(self._relative(path)) for path in (*whole, *known)]
         found = [
             run(self.root, *_DIFF, self._commit_of(rev), "--", name),
-            run(self.root, "ls-files", "--others", "--exclude-standard", "-z", "--", name),
+            run(self.root, "ls-files", "--others", "--exclude-standard", *passed, "-z", "--", name),
             *([run(self.root, "ls-files", "--others", "-z", "--", *inner)] if inner else ()),
         ]
         return tuple(sorted({os.fsdecode(file) for done in found for file in done.stdout.split(_NUL) if file}))
@@ -242,3 +247,8 @@ class Repository:
         if full.is_symlink() or full.is_dir() or (full.exists() and not full.is_file()):
             raise InvalidError(f"{name} is not a regular file", code="not-a-file")
         return os.fsencode(str(name))
+
+
+def _pattern(folder: PurePosixPath) -> bytes:
+    """Return the pattern of a folder for Git's ``--exclude``: it is not gone into."""
+    return b"/" + re.sub(rb"([\\*?\[\] ])", rb"\\\1", os.fsencode(str(folder))) + b"/"

@@ -15,7 +15,7 @@ from pawl.lint.tools import exported_name, find_count, find_in_tool, undescribed
 from pawl.lint.workflows import workflow_faults
 from pawl.problems import Fault
 from pawl.procedures.procedure import Procedure
-from pawl.procedures.read import warnings
+from pawl.procedures.read_faults import warnings
 from pawl.procedures.tokens import ESTIMATE, Counter
 
 _HERE = frozenset({"schema-root-composition"})

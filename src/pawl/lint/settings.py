@@ -1,90 +1,44 @@
 """``lint`` in registry.yaml: which profiles object, which prefixes hosts put before names, what is ignored and why.
 
-An ignore names one code and gives a reason; ``files`` keeps it to some files. What is always an error cannot be
-ignored: such a file does not work anywhere.
+An ignore names one code and gives a reason; ``files`` keeps it to some files. Values of what was found valid
+(``settings_shape``).
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from pydantic import AfterValidator, Field
-
-from pawl.lint.codes import CODES, IGNORABLE
-from pawl.lint.profiles import Profile
-from pawl.problems import Fault
-from pawl.procedures.models import Listed, Shape
-
-_PREFIX = re.compile(r"[A-Za-z0-9_.-]{1,120}")
-MAX_REASON = 500
+if TYPE_CHECKING:
+    from pawl.lint.profiles import Profile
 
 
-def _prefix(text: str) -> str:
-    if not _PREFIX.fullmatch(text):
-        raise ValueError("a prefix is 1 to 120 characters of A-Z, a-z, 0-9, _, - and .")
-    return text
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ignore:
+    """What is not reported, and why. ``files`` is a glob of paths; without it, every file."""
+
+    code: str
+    reason: str
+    files: str | None = None
 
 
-def _reason(text: str) -> str:
-    if not text.strip():
-        raise ValueError("a reason says something, for whoever reads it next")
-    return text
-
-
-def _files(text: str) -> str:
-    parts = text.split("/")
-    if not text or text.startswith("/") or "\\" in text or ".." in parts or "**" in text or set(text) & set("?[]{}"):
-        raise ValueError("a glob of paths in the workspace, in which * stands for any characters and is all there is")
-    return text
-
-
-class Ignore(Shape):
-    """What is not reported, and why."""
-
-    code: str = Field(description="The code of a finding of lint.")
-    files: Annotated[str, AfterValidator(_files)] | None = Field(
-        default=None, description="A glob of paths, such as procedures/support/*; without it, every file."
-    )
-    reason: Annotated[str, Field(max_length=MAX_REASON), AfterValidator(_reason)] = Field(
-        description="Why, for whoever reads it next."
-    )
-
-
-class LintSettings(Shape):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintSettings:
     """What lint holds procedures against."""
 
-    profiles: Listed[Profile] = Field(
-        default=(), description="Who must take every procedure: what they refuse is an error. portable always warns."
-    )
-    prefixes: Listed[Annotated[str, AfterValidator(_prefix)]] = Field(
-        default=(), description="What hosts put before the names of tools; the longest counts."
-    )
-    encoding: Literal["o200k_base", "cl100k_base"] | None = Field(
-        default=None,
-        description="Count tokens exactly in this encoding, beside the estimate; it takes the extra tokens.",
-    )
-    ignores: Listed[Ignore] = Field(default=(), description="Findings that are not reported, each with its reason.")
+    profiles: tuple[Profile, ...] = ()
+    prefixes: tuple[str, ...] = ()
+    encoding: str | None = None
+    """In which tokens are counted exactly, beside the estimate."""
+    ignores: tuple[Ignore, ...] = ()
 
 
-def lint_settings_faults(lint: Any) -> Iterator[Fault]:
-    """Yield what is wrong with settings beyond their shape, with places below ``lint``.
-
-    ``lint`` is as it stands in the file: where something in it has another shape, the rest is looked at nevertheless.
-    """
-    ignores = lint.get("ignores") if isinstance(lint, Mapping) else None
-    for index, ignore in enumerate(ignores if isinstance(ignores, list) else ()):
-        code = ignore.get("code") if isinstance(ignore, Mapping) else None
-        if not isinstance(code, str):
-            continue
-        at = ("ignores", index, "code")
-        if code not in CODES:
-            close = get_close_matches(code, sorted(IGNORABLE), n=1)
-            hint = f"did you mean {close[0]}?" if close else "docs/lint.md has the codes of lint"
-            yield Fault(code="lint-code-unknown", message=f"{code[:80]!r} is no code", at=at, hint=hint)
-        elif code not in IGNORABLE:
-            message = f"{code} is no finding of lint, and cannot be ignored"
-            hint = f"pawl check --explain {code} says what to do about it"
-            yield Fault(code="lint-ignore-refused", message=message, at=at, hint=hint)
+def lint_settings_of(lint: Mapping[str, Any]) -> LintSettings:
+    """Return the settings in a document that was found valid."""
+    return LintSettings(
+        profiles=tuple(lint.get("profiles", ())),
+        prefixes=tuple(lint.get("prefixes", ())),
+        encoding=lint.get("encoding"),
+        ignores=tuple(Ignore(**ignore) for ignore in lint.get("ignores", ())),
+    )

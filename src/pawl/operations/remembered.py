@@ -23,6 +23,16 @@ from pawl.procedures.read import read_procedure
 from pawl.workspace import Workspace
 
 
+def remembered_document(memory: SourceMemory, row: Row) -> Any:
+    """Return the document that a file of these bytes was read as, or None where the memory does not say it."""
+    text = memory.document(row)
+    try:
+        document = json.loads(text) if text is not None else None
+        return document if document is not None and digest_of(document) == row.digest else None
+    except (ValueError, RecursionError):
+        return None
+
+
 class Unopened:
     """One remembered file, read at most once and only when its bytes are asked for."""
 
@@ -51,19 +61,11 @@ class Unopened:
         """What the bytes were read as; read anew where the memory no longer says it, or says something else."""
         data = self.data
         if self._document is None:
-            self._document = self._remembered()
+            self._document = remembered_document(self._memory, self.row)
         if self._document is None:
             read = read_procedure if self.row.kind == "procedure" else read_suite
             self._document = read(load(data)).document
         return self._document
-
-    def _remembered(self) -> Any:
-        text = self._memory.document(self.row)
-        try:
-            document = json.loads(text) if text is not None else None
-            return document if document is not None and digest_of(document) == self.row.digest else None
-        except (ValueError, RecursionError):
-            return None
 
 
 class UnopenedProcedure(Procedure):

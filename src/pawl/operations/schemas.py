@@ -10,12 +10,12 @@ from pawl.conformance.models import json_schema as suite_schema
 from pawl.operations.output_schemas import OUTPUT_SCHEMAS
 from pawl.policy.models import json_schema as policy_schema
 from pawl.procedures.kinds import KINDS
-from pawl.procedures.models import model_schema
-from pawl.registry.settings import json_schema as settings_schema
+from pawl.procedures.models import MODELS, model_schema
+from pawl.registry.settings_shape import json_schema as settings_schema
 
 
 def _of_kind(kind: str) -> Callable[[], dict[str, Any]]:
-    return lambda: model_schema(KINDS[kind].model)
+    return lambda: model_schema(MODELS[kind])
 
 
 SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = MappingProxyType(

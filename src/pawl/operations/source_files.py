@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from pawl.io.file_marks import Mark, mark_of
+from pawl.io.file_marks import Mark, folder_mark, mark_of, same_mark
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
@@ -27,6 +27,87 @@ class Seen(NamedTuple):
     folder: int
     """The open folder, until the next file is asked for."""
     status: os.stat_result | None
+
+
+class Folders:
+    """Folders that held nothing but certain files when they were marked; one that shows no change still does.
+
+    Whether their files changed is seen by looking at each, as everywhere.
+    """
+
+    def __init__(self, marks: dict[str, Mark], paths: Iterable[str]) -> None:
+        """``marks`` are those of all folders, empty for one to be listed; ``paths`` those of all files in them."""
+        self.marks = marks
+        self.changed = False
+        self._paths = paths
+        self._held: dict[str, list[str]] | None = None
+        self._inner: dict[str, list[str]] = {}
+
+    def inside(self, here: str) -> tuple[list[str], list[str]]:
+        """Return the paths of the files and of the folders in a folder."""
+        if self._held is None:
+            self._held = _by_folder(self._paths)
+            self._inner = _by_folder(self.marks)
+        return self._held.get(here, []), self._inner.get(here, [])
+
+    def note(self, here: str, mark: Mark | None, files: list[str]) -> None:
+        """Keep the mark of a folder that was listed, if it holds exactly the files that are known."""
+        mark = mark if mark is not None and files == sorted(self.inside(here)[0]) else ""
+        self.changed |= self.marks.get(here) != mark
+        self.marks[here] = mark
+
+
+def _by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        found.setdefault(path.rpartition("/")[0], []).append(path)
+    return found
+
+
+def files_of(root: Path, folder: Path, known: Folders) -> Iterator[tuple[str, os.stat_result | None]]:
+    """Yield the paths of the same files as ``files_below``, each with its status; folders that are known not listed."""
+    if not _is_plain(root, folder):
+        yield from ((seen.path, None) for seen in files_below(root, folder))
+        return
+    waiting = [folder.relative_to(root).as_posix()]
+    while waiting:
+        here = waiting.pop()
+        now = time.time_ns()
+        try:
+            status = os.lstat(f"{root}/{here}")
+        except OSError:
+            continue
+        mark = known.marks.get(here)
+        if mark and mark == same_mark(status):
+            files, inner = known.inside(here)
+            yield from ((path, _looked_at(f"{root}/{path}")) for path in files)
+            waiting += inner
+            continue
+        listed = _files_in(root, here)
+        if listed is None:
+            continue
+        names, folders, odd = listed
+        known.note(here, None if odd else folder_mark(status, now), [f"{here}/{name}" for name in names])
+        yield from ((f"{here}/{name}", None if name in odd else _looked_at(f"{root}/{here}/{name}")) for name in names)
+        waiting += [f"{here}/{name}" for name in folders]
+
+
+def _files_in(root: Path, here: str) -> tuple[list[str], list[str], set[str]] | None:
+    try:
+        handle = os.open(f"{root}/{here}", _FOLDER)
+    except OSError:
+        return None
+    try:
+        return _listed(handle)
+    finally:
+        os.close(handle)
+
+
+def _looked_at(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except OSError:
+        return None
 
 
 def files_below(root: Path, folder: Path) -> Iterator[Seen]:

@@ -31,7 +31,9 @@ CREATE TABLE files (path TEXT PRIMARY KEY, kind TEXT NOT NULL, mark TEXT NOT NUL
     blob TEXT NOT NULL, name TEXT NOT NULL, digest TEXT NOT NULL, type TEXT NOT NULL, version TEXT, about TEXT,
     requires TEXT) STRICT;
 CREATE TABLE documents (path TEXT PRIMARY KEY, file TEXT NOT NULL, document TEXT NOT NULL) STRICT;
-CREATE TABLE copies (path TEXT PRIMARY KEY, mark TEXT NOT NULL, file TEXT NOT NULL) STRICT
+CREATE TABLE copies (path TEXT PRIMARY KEY, mark TEXT NOT NULL, file TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE folders (path TEXT PRIMARY KEY, mark TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE seals (about TEXT PRIMARY KEY, seal TEXT NOT NULL) STRICT
 """
 _JUDGES = ("_ruamel_yaml", "cel_expr_python", "jinja2", "jsonschema_rs", "packaging", "pydantic_core")
 """Libraries that have a say in whether a file reads."""
@@ -42,7 +44,7 @@ class Row(NamedTuple):
 
     path: str
     kind: str
-    """``procedure``, ``suite`` or ``policy``."""
+    """``procedure``, ``suite``, ``policy`` or ``settings``."""
     mark: Mark
     file: str
     blob: str
@@ -77,14 +79,29 @@ class SourceMemory:
         found = self._ask("SELECT * FROM files WHERE kind = ?", kind)
         return {row[0]: row for row in found}
 
+    def row(self, path: str) -> Row | None:
+        """Return the row of one file."""
+        found = self._ask("SELECT * FROM files WHERE path = ?", path)
+        return Row(*found[0]) if found else None
+
     def document(self, row: Row) -> str | None:
         """Return the document that a file of these bytes was read as, in JSON."""
         found = self._ask("SELECT document FROM documents WHERE path = ? AND file = ?", row.path, row.file)
         return found[0][0] if found else None
 
     def copies(self) -> Mapping[str, tuple[Mark, str]]:
-        """Return the marks of frozen copies with the SHA-256 of their bytes, by their paths."""
-        return {path: (mark, file) for path, mark, file in self._ask("SELECT path, mark, file FROM copies")}
+        """Return the marks of frozen copies with the SHA-256 of their bytes, by their paths and in their order."""
+        rows = self._ask("SELECT path, mark, file FROM copies ORDER BY path")
+        return {path: (mark, file) for path, mark, file in rows}
+
+    def folders(self) -> dict[str, Mark]:
+        """Return the marks of the folders of frozen copies; empty for one that is to be listed."""
+        return dict(self._ask("SELECT path, mark FROM folders"))
+
+    def seal(self) -> str | None:
+        """Return what the frozen copies were sealed with when they were written."""
+        found = self._ask("SELECT seal FROM seals WHERE about = 'copies'")
+        return found[0][0] if found else None
 
     def note(self, row: Row, document: str) -> None:
         """Have a row written that is new, or says something else than before."""
@@ -117,13 +134,25 @@ class SourceMemory:
         self._gone.clear()
         self._touched.clear()
 
-    def save_copies(self, new: Collection[tuple[str, Mark, str]], gone: Collection[str]) -> None:
-        """Write marks of frozen copies that were read and found as they were recorded."""
-        if self._memory is None or not (new or gone):
+    def save_folders(self, marks: Mapping[str, Mark]) -> None:
+        """Write the marks of all folders of frozen copies."""
+        if self._memory is None:
+            return
+        with suppress(Lost), self._memory.writing() as connection:
+            connection.execute("DELETE FROM folders")
+            connection.executemany("INSERT INTO folders VALUES (?, ?)", list(marks.items()))
+
+    def save_copies(
+        self, new: Collection[tuple[str, Mark, str]], gone: Collection[str], seal: str | None = None
+    ) -> None:
+        """Write marks of frozen copies that were read and found as they were recorded, and what seals all of them."""
+        if self._memory is None or not (new or gone or seal):
             return
         with suppress(Lost), self._memory.writing() as connection:
             connection.executemany("DELETE FROM copies WHERE path = ?", [(path,) for path in gone])
             connection.executemany("INSERT OR REPLACE INTO copies VALUES (?, ?, ?)", list(new))
+            if seal is not None:
+                connection.execute("INSERT OR REPLACE INTO seals VALUES ('copies', ?)", (seal,))
 
     def _ask(self, query: str, *values: str) -> list[tuple[Any, ...]]:
         if self._memory is None:

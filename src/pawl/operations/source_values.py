@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from pawl.conformance.suites import Suite, applies
 from pawl.ids import Digest, Name, Version
 from pawl.io.locating import problems_of
 from pawl.io.strict_yaml import load
 from pawl.operations.remembered import Unopened
-from pawl.operations.source_memory import ABOUT, BLOB, DIGEST, PATH, REQUIRES, TYPE, VERSION, Row
-from pawl.policy.rules import PolicySource
+from pawl.operations.source_memory import ABOUT, BLOB, DIGEST, FILE, PATH, REQUIRES, TYPE, VERSION, Row
 from pawl.problems import Fault, Problem
 from pawl.procedures.procedure import Procedure
 from pawl.registry.settings import Settings
+
+if TYPE_CHECKING:
+    from pawl.policy.rules import PolicySource
 
 Value = TypeVar("Value")
 Key = TypeVar("Key", bound=str)
@@ -97,6 +99,8 @@ class Head(NamedTuple):
     """Whether it requires anything."""
     blob: str | None
     """Git's name for the bytes, by SHA-1, where it was remembered."""
+    file: str | None
+    """The SHA-256 of the bytes, where it was remembered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +173,7 @@ def _heads(procedures: Mapping[Name, Source[Procedure]]) -> Iterator[Head]:
     for name, entry in entries:
         if type(entry) is tuple:
             requires = entry[REQUIRES] is not None
-            yield Head(name, entry[TYPE], entry[VERSION], entry[DIGEST], requires, entry[BLOB])
+            yield Head(name, entry[TYPE], entry[VERSION], entry[DIGEST], requires, entry[BLOB], entry[FILE])
         else:
             value = entry.value
-            yield Head(name, value.kind, value.version, value.digest, bool(value.requires), None)
+            yield Head(name, value.kind, value.version, value.digest, bool(value.requires), None, None)

@@ -10,17 +10,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pawl.canonical import digest_of
 from pawl.conformance.suites import Suite, read_suite
 from pawl.errors import Faulty, InvalidError, PawlError
 from pawl.ids import Digest, Name, parse_name
 from pawl.io.file_marks import Mark, same_mark
 from pawl.io.locating import problems_of, unreadable_problems
 from pawl.io.strict_yaml import Unreadable, load
-from pawl.operations.remembered import Unopened, UnopenedProcedure, UnopenedSuite
+from pawl.operations.remembered import Unopened, UnopenedProcedure, UnopenedSuite, remembered_document
 from pawl.operations.source_files import Seen, files_below, read_quickly
 from pawl.operations.source_memory import FILE, MARK, NAME, Row, SourceMemory, open_sources
 from pawl.operations.source_values import Files, Source, Sources, UnopenedSource
@@ -29,7 +31,7 @@ from pawl.policy.sources import read_policy
 from pawl.problems import Fault, Problem
 from pawl.procedures.procedure import Procedure
 from pawl.procedures.read import read_procedure
-from pawl.registry.settings import Settings, read_settings
+from pawl.registry.settings import Settings, read_settings, settings_of
 from pawl.workspace import MAX_SOURCE_BYTES, Workspace
 
 __all__ = ["Source", "Sources", "read_one", "read_policies", "read_settings_file", "read_sources", "read_suites"]
@@ -77,6 +79,28 @@ class _Reading:
         if source is not None and mark is not None:
             self._note(source, kind, mark, file)
         return source
+
+    def settings(self) -> Settings | None:
+        """Return what registry.yaml says, which is always opened; it is parsed where it was not read as before."""
+        path = self.workspace.settings_file
+        where = self.workspace.relative(path)
+        row = self.memory.row(where)
+        if row is not None:
+            with suppress(PawlError):  # what is wrong is told below
+                if hashlib.sha256(self.workspace.read_source(path)).hexdigest() == row.file:
+                    document = remembered_document(self.memory, row)
+                    if document is not None:
+                        return settings_of(document)
+            self.memory.miss((where,))
+        source = self.read(path, read_settings)
+        if source is None:
+            return None
+        with suppress(ValueError):  # what has no canonical form is parsed every time
+            document = source.value.document
+            file = hashlib.sha256(source.data).hexdigest()
+            row = Row(where, "settings", "", file, "", "", digest_of(document), "", None, None, None)
+            self.memory.note(row, json.dumps(document, separators=(",", ":")))
+        return source.value
 
     def _made(self, where: str, data: bytes, reader: Callable[[Any], Value]) -> Source[Value] | None:
         try:
@@ -129,11 +153,10 @@ def read_sources(workspace: Workspace, *, hear_all: bool = False) -> Sources:
 
     The error then has the faults of that file alone, or with ``hear_all`` those of all files.
     """
-    reading = _Reading(workspace)
-    settings = reading.read(workspace.settings_file, read_settings)
+    reading = _Reading(workspace, open_sources(workspace))
+    settings = reading.settings()
     if settings is None and not hear_all:
         raise _no_settings(reading)
-    reading.memory = open_sources(workspace)
     procedures = _procedures(reading)
     suites = _suites(reading)
     policies = _policies(reading)
@@ -142,7 +165,7 @@ def read_sources(workspace: Workspace, *, hear_all: bool = False) -> Sources:
     if settings is None:
         raise _no_settings(reading)
     return Sources(
-        settings=settings.value,
+        settings=settings,
         procedures=procedures,
         suites=suites,
         policies=policies,
@@ -156,8 +179,10 @@ def read_suites(workspace: Workspace, *, opened: bool = True) -> Sources:
 
     ``opened``: the suites that are asked for are parsed at that moment, because what they come to is stored.
     """
-    settings = read_settings_file(workspace)
     reading = _Reading(workspace, open_sources(workspace))
+    settings = reading.settings()
+    if settings is None:
+        raise _no_settings(reading)
     suites = _suites(reading)
     reading.memory.save()
     return Sources(

@@ -9,10 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel
-
 from pawl.problems import Fault, Place
-from pawl.procedures.models import PromptDocument, ToolDocument, WorkflowDocument
 from pawl.procedures.schema import compile_schema
 from pawl.procedures.schema_check import check_schema
 from pawl.procedures.schema_tree import dialect_of
@@ -26,7 +23,7 @@ Document = Mapping[str, Any]
 class Kind:
     """What is special about one kind. ``check`` and ``references`` take any document, ``warn`` one that was read."""
 
-    model: type[BaseModel]
+    name: str
     check: Callable[[Document], tuple[Fault, ...]]
     """Faults beyond the shape."""
     warn: Callable[[Document], tuple[Fault, ...]]
@@ -191,7 +188,7 @@ changes: First version.
 
 KINDS: Mapping[str, Kind] = {
     "prompt": Kind(
-        model=PromptDocument,
+        name="prompt",
         check=check_prompt,
         warn=warn_prompt,
         references=_nothing,
@@ -211,7 +208,7 @@ KINDS: Mapping[str, Kind] = {
 """,
     ),
     "tool": Kind(
-        model=ToolDocument,
+        name="tool",
         check=check_tool,
         warn=warn_tool,
         references=_nothing,
@@ -234,7 +231,7 @@ KINDS: Mapping[str, Kind] = {
 """,
     ),
     "workflow": Kind(
-        model=WorkflowDocument,
+        name="workflow",
         check=check_workflow_document,
         warn=warn_workflow,
         references=workflow_references,

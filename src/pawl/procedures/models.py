@@ -6,7 +6,7 @@ Shapes only, and the source of ``pawl schema KIND``; what goes beyond one field 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -221,6 +221,10 @@ class WorkflowDocument(Head):
 
     kind: Literal["workflow"]
     spec: WorkflowSpec
+
+
+MODELS: Mapping[str, type[Head]] = {"prompt": PromptDocument, "tool": ToolDocument, "workflow": WorkflowDocument}
+"""The shape of each kind's document."""
 
 
 def model_schema(model: type[BaseModel]) -> dict[str, Any]:

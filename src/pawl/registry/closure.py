@@ -87,7 +87,7 @@ def closure_of(name: Name, lookup: Mapping[Name, Member]) -> Closure:
 
 def dependents_of(names: Iterable[Name], lookup: Mapping[Name, Member]) -> tuple[Name, ...]:
     """Return every name in ``lookup`` that requires one of ``names``, directly or through others, without ``names``."""
-    users = _users_in(lookup)
+    users = users_in(lookup)
     start = set(names)
     found: set[Name] = set()
     waiting = list(start)
@@ -99,12 +99,12 @@ def dependents_of(names: Iterable[Name], lookup: Mapping[Name, Member]) -> tuple
     return tuple(sorted(found))
 
 
-def _users_in(lookup: Mapping[Name, Member]) -> Callable[[Name], Iterable[Name]]:
+def users_in(lookup: Mapping[Name, Member]) -> Callable[[Name], Iterable[Name]]:
     """Return what says who requires a name; all members are looked at only where it is not stored."""
     if isinstance(lookup, StoredPins):
         return lookup.users_of
     if isinstance(lookup, Overlay):
-        below, laid = _users_in(lookup.base), _users_among(lookup.put.values())
+        below, laid = users_in(lookup.base), _users_among(lookup.put.values())
         return lambda name: {*(user for user in below(name) if not lookup.touches(user)), *laid(name)}
     return _users_among(lookup.values())
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pawl.ids import Name
 from pawl.registry.channels import ChannelState, Pin
 from pawl.registry.closure import Unmet, closure_of, dependents_of
+from pawl.registry.growing import Overlay
 from pawl.releases.domains import Domains, GaveUp, Versions
 from pawl.releases.explaining import Conflict, Reason, conflict_of, gave_up, reasons_for
 from pawl.releases.offers import Offers
@@ -99,8 +100,12 @@ def _needed(versions: Versions, moves: Mapping[Name, Pin]) -> dict[Name, Pin]:
 
 def unmet_after(state: ChannelState, moves: Mapping[Name, Pin | None]) -> tuple[Unmet, ...]:
     """Return every requirement that ``moves`` would leave unmet, of what moves and of what is pinned beside it."""
-    after = {name: pin for name, pin in state.pins.items() if name not in moves}
-    after |= {name: pin for name, pin in moves.items() if pin is not None}
+    after = Overlay(state.pins)
+    for name, pin in moves.items():
+        if pin is not None:
+            after[name] = pin
+        elif name in after:
+            del after[name]
     roots = [name for name in moves if name in after]
     found: dict[Unmet, None] = {}
     for name in (*roots, *dependents_of(moves, after)):

@@ -10,6 +10,7 @@ from pawl.canonical import content_digest, sha256
 from pawl.errors import ConflictError, InvalidError, NotFoundError
 from pawl.ids import Name, Ref, Serial, Version
 from pawl.operations.authoring.bumping import Ground, Step, ground_of, reused, step_to
+from pawl.operations.reviewing.frozen_copies import copy_path
 from pawl.operations.reviewing.linting import lint_new
 from pawl.operations.session import Report, Session
 from pawl.operations.source_values import Head
@@ -92,12 +93,21 @@ def _publish(session: Session, names: Sequence[Name], *, dry_run: bool, reason: 
     )
 
 
-def select(sources: Sources, chosen: Iterable[Head], ground: Ground) -> Selection:
-    """Sort procedures into new and published ones, and say what their version numbers make impossible."""
+def select(
+    sources: Sources, chosen: Iterable[Head], ground: Ground, recorded: Mapping[str, str] | None = None
+) -> Selection:
+    """Sort procedures into new and published ones, and say what their version numbers make impossible.
+
+    ``recorded``: the SHA-256 of frozen copies by their paths, where it is known; a file of the same bytes is published.
+    """
+    recorded = recorded or {}
     new: list[Name] = []
     same: list[Name] = []
     problems: list[Problem] = []
     for head in chosen:
+        if head.file is not None and recorded.get(copy_path(head.name, head.version)) == f"sha256:{head.file}":
+            same.append(head.name)
+            continue
         published = ground.catalog.published.get(Ref(head.name, head.version))
         if published is None:
             new.append(head.name)

@@ -121,8 +121,10 @@ def policy_problems(sources: Sources, world: World) -> tuple[Problem, ...]:
     ordered = [sources.policies[name] for name in sorted(sources.policies)]
     for index, fault in duplicate_faults([source.value for source in ordered]):
         found += ordered[index].problems(fault)
-    names = {(item.kind, item.name) for item in world.catalog.published.values()}
-    names |= {(head.kind, head.name) for head in sources.heads}
+    names: set[tuple[str, str]] = set()
+    if any(rule.applies.names or rule.applies.kinds for source in ordered for rule in source.value.rules):
+        names = {(item.kind, item.name) for item in world.catalog.published.values()}
+        names |= {(head.kind, head.name) for head in sources.heads}
     for source in ordered:
         rules = source.value.rules
         found += source.problems(

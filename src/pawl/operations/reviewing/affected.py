@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pawl.ids import Channel, Name, Version
 from pawl.operations.world import World
 from pawl.registry.channels import ChannelState, Pin
+from pawl.registry.closure import users_in
 from pawl.registry.versions import satisfies
 
 
@@ -17,7 +18,7 @@ class Affected:
     """What is pinned, turned round: on each channel, who requires a name. Made once for many questions."""
 
     channels: Mapping[Channel, ChannelState]
-    users: Mapping[Channel, Mapping[Name, tuple[Name, ...]]] = field(repr=False)
+    users: Mapping[Channel, Callable[[Name], Iterable[Name]]] = field(repr=False)
 
     def pinned(self, name: Name) -> list[dict[str, Any]]:
         """Return each channel that pins a procedure, and the version there."""
@@ -52,12 +53,12 @@ class Affected:
         """Return every user of a name with those direct ones among them that it comes to the name by."""
         users = self.users[channel]
         found: dict[Name, set[Name]] = {}
-        for direct in users.get(name, ()):
+        for direct in users(name):
             waiting, seen = [direct], {direct}
             while waiting:
                 user = waiting.pop()
                 found.setdefault(user, set()).add(direct)
-                following = {by for by in users.get(user, ()) if by not in seen and by != name}
+                following = {by for by in users(user) if by not in seen and by != name}
                 seen |= following
                 waiting += following
         return found
@@ -65,14 +66,9 @@ class Affected:
 
 def affected_in(world: World) -> Affected:
     """Return who requires whom on every channel."""
-    users: dict[Channel, dict[Name, tuple[Name, ...]]] = {}
-    for channel, state in world.channels.items():
-        found: dict[Name, list[Name]] = {}
-        for pin in state.pins.values():
-            for wanted in pin.requires:
-                found.setdefault(wanted, []).append(pin.name)
-        users[channel] = {name: tuple(by) for name, by in found.items()}
-    return Affected(channels=world.channels, users=users)
+    return Affected(
+        channels=world.channels, users={channel: users_in(state.pins) for channel, state in world.channels.items()}
+    )
 
 
 def _met(direct: list[Pin], name: Name, version: Version) -> bool:

@@ -20,6 +20,7 @@ from pawl.operations.authoring.publishing import Selection, requirement_problems
 from pawl.operations.governing.policies import policy_problems
 from pawl.operations.reviewing.change_rows import change_rows, without_secrets
 from pawl.operations.reviewing.diffing import effects_of
+from pawl.operations.reviewing.frozen_copies import Frozen
 from pawl.operations.reviewing.leftovers import leftover_problems
 from pawl.operations.reviewing.linting import lint
 from pawl.operations.reviewing.prospects import canary_problems, prospect_problems, prospects
@@ -51,13 +52,13 @@ def check(session: Session, base: str | None = None, *, everything: bool = False
     try:
         world = read_world(session.workspace)
         ground = _ground(session, world, revision)
-        broken = tampered(session, world, revision, paths)
+        frozen = tampered(session, world, revision, paths)
     except IntegrityError as error:
         return _damaged(session, sources, error.problems)
-    if any(problem.severity == "error" for problem in broken):
-        return _damaged(session, sources, broken)
+    if any(problem.severity == "error" for problem in frozen.problems):
+        return _damaged(session, sources, frozen.problems)
     scope = since(revision, paths, sources, everything=everything) if revision else whole(sources)
-    return _checked(session, sources, world, ground, scope, paths, broken)
+    return _checked(session, sources, world, ground, scope, paths, frozen)
 
 
 class _Asked:
@@ -94,10 +95,11 @@ def _checked(
     ground: Ground,
     scope: Scope,
     paths: frozenset[str],
-    remarks: Sequence[Problem],
+    frozen: Frozen,
 ) -> Report:
-    """Return the report on a work tree whose records can be believed; ``remarks`` are what was said of those."""
-    selection = select(sources, sources.heads, ground)
+    """Return the report on a work tree whose records can be believed; ``frozen`` is what was seen of those."""
+    recorded = frozen.files if ground.catalog.head == world.catalog.head else {}
+    selection = select(sources, sources.heads, ground, recorded)
     runs = work_tree_runs(sources, scope.tested)
     ran = run_all(session, sources, world.catalog, runs)
     linted = lint(session.workspace, sources, scope.linted, scope.tested, runs)
@@ -117,7 +119,7 @@ def _checked(
         *leftover_problems(session, scope, sources, world, paths),
         *policy_problems(sources, world),
         *prospect_problems(found, sources),
-        *remarks,
+        *frozen.problems,
     ]
     revision = scope.revision
     data = {

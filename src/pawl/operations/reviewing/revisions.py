@@ -120,12 +120,13 @@ class Revision:
     def changed_paths(self) -> tuple[str, ...]:
         """Return the files of the workspace that differ between ``commit`` and the work tree, from the root, sorted.
 
-        New ones count before Git knows them; ignored ones do where pawl reads files, since it reads those as well.
+        New ones count before Git knows them; ignored ones do where people write, since pawl reads those as well. What
+        is new where only pawl writes is no change of a file that stood there: whoever looks for that reads the folder.
         """
         space = self.workspace
-        read = (space.procedures, space.conformance, space.policies, space.versions, space.releases)
+        read = [path for path in (space.procedures, space.conformance, space.policies) if path.is_dir()]
         prefix = _prefix(space, self.repository)
-        changed = self.repository.changed_since(self.commit, space.root, [path for path in read if path.is_dir()])
+        changed = self.repository.changed_since(self.commit, space.root, read, (space.versions, space.releases))
         return tuple(path.removeprefix(prefix) for path in changed)
 
     def suite_subject(self, path: str) -> Name | None:

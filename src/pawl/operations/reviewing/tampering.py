@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pawl.operations.reviewing.frozen_copies import frozen_problems
+from pawl.operations.reviewing.frozen_copies import Frozen, look_at_copies
 from pawl.operations.reviewing.revisions import Revision
 from pawl.operations.session import Session
 from pawl.operations.world import World
@@ -18,16 +18,17 @@ from pawl.problems import Problem
 _STORED = ("releases/", "registry/versions/")
 
 
-def tampered(session: Session, world: World, revision: Revision | None, paths: frozenset[str]) -> tuple[Problem, ...]:
+def tampered(session: Session, world: World, revision: Revision | None, paths: frozenset[str]) -> Frozen:
     """Return an error for each file that is not what was recorded, and a warning for each that no record speaks of.
 
     With a base, ``paths`` are the files that differ from it: those that stood there may not.
     """
-    found = [*frozen_problems(session.workspace, world.catalog.published)]
-    if revision is not None:
-        named = {problem.path for problem in found}
-        found += [problem for problem in _rewritten(session, revision, paths) if problem.path not in named]
-    return tuple(found)
+    frozen = look_at_copies(session.workspace, world.catalog)
+    if revision is None:
+        return frozen
+    named = {problem.path for problem in frozen.problems}
+    more = (problem for problem in _rewritten(session, revision, paths) if problem.path not in named)
+    return frozen._replace(problems=(*frozen.problems, *more))
 
 
 def _rewritten(session: Session, revision: Revision, paths: frozenset[str]) -> Iterator[Problem]:
