@@ -165,12 +165,19 @@ def _is_value(value: str, *, quoted: bool) -> bool:
 def _named(at: Place, text: str) -> Iterator[tuple[str, int]]:
     """A value under a key such as ``password``, or the default of a property of that name."""
     name = next((part for part in reversed(at) if isinstance(part, str) and part not in _VALUE_WORDS), "")
-    if name in _NO_NAMES or not any(stem in name.casefold() for stem in STEMS):
-        return
-    if len(text) > MAX_VALUE or "\n" in text or not _NAME.fullmatch(name):
+    if not _may_name_secret(name) or len(text) > MAX_VALUE or "\n" in text:
         return
     if has_keyword(f"{name}: ".casefold()) and _assigned(f'{name}: "{text}"'):
         yield "Secret Keyword", 1
+
+
+@lru_cache(maxsize=4_096)
+def _may_name_secret(name: str) -> bool:
+    """Return whether a key could be the name of a secret; documents have few keys, each many times."""
+    if name in _NO_NAMES or not _NAME.fullmatch(name):
+        return False
+    folded = name.casefold()
+    return any(stem in folded for stem in STEMS)
 
 
 def _private_keys(text: str) -> Iterator[tuple[str, int]]:
