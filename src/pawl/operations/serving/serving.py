@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import MAXYEAR, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from pawl.errors import Faulty, InvalidError, WithheldError
+from pawl.errors import Faulty, InvalidError, UsageError, WithheldError
 from pawl.ids import Channel, Name, Ref
 from pawl.io.files import replace as replace_file
 from pawl.io.files import sweep_ended
@@ -95,10 +95,18 @@ def render_version(session: Session, ref: Ref, inputs: Mapping[str, Any]) -> Rep
     return Report(status=report.status, problems=(warning,), data=report.data)
 
 
+def _end(now: datetime, after: timedelta) -> datetime:
+    try:
+        return now + after
+    except OverflowError:
+        message = f"a snapshot cannot expire {after.days} days from now: no calendar here has years after {MAXYEAR}"
+        raise UsageError(message) from None
+
+
 def snapshot(session: Session, channel: Channel, out: Path | None, expires_after: timedelta | None) -> Report:
     """Take a snapshot of a channel and write it to a file, or report it whole."""
     view = open_channel(session.workspace, channel)
-    expires = session.now + expires_after if expires_after is not None else None
+    expires = _end(session.now, expires_after) if expires_after is not None else None
     data = take_snapshot(view, now=session.now, expires=expires)
     taken = read_snapshot(data, channel=channel)
     withheld = {name: entry.withheld.message for name, entry in taken.entries.items() if entry.withheld}
