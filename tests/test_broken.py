@@ -240,7 +240,7 @@ def test_a_file_that_cannot_be_opened_is_named(bench: Shop, monkeypatch: pytest.
     opened = os.open
 
     def denied(path: Any, *more: Any, **named: Any) -> int:
-        if str(path).endswith("broken/it.yaml"):
+        if str(path).endswith("it.yaml"):
             raise PermissionError(errno.EACCES, "Permission denied")
         return opened(path, *more, **named)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pawl.policy import rules
+from pawl.policy import canaries, rules
 from pawl.policy.kinds import known as kinds
 from support import FIRST, SECOND, Shop, in_process, story
 
@@ -64,6 +64,7 @@ def test_conftest_181_a_gate_that_refuses_nothing_any_more_moves_nothing(
     released.release_second()
     always = replace(kinds.RULE_KINDS["require"], evaluate=lambda _body, _context: ("passed", ""))
     monkeypatch.setattr(rules, "RULE_KINDS", {**kinds.RULE_KINDS, "require": always})
+    canaries._asked.cache_clear()  # as in a process that begins with such a gate
     if action == "promote":
         answer = released.promote("support/refund-draft@1.0.0", FIRST[0], to="staging", code=6)
     else:

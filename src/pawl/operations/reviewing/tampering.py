@@ -1,14 +1,15 @@
 """Whether somebody edited what only pawl writes: frozen versions and journals.
 
-Chains and projections are checked whenever they are read. Here every frozen copy is held against its digest, unless it
-was and its file shows no change since; with a base, the records and copies that stood there already must still be what
-they were, chained anew or not.
+Every frozen copy is held against its digest, unless it was and its file shows no change since. With a base, the records
+and copies that stood there already must still be what they were, chained anew or not; without one every journal is read
+from its start, whatever an index knows of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pawl.ids import REGISTRY_JOURNAL
 from pawl.operations.reviewing.frozen_copies import Frozen, look_at_copies
 from pawl.operations.reviewing.revisions import Revision
 from pawl.operations.session import Session
@@ -21,10 +22,13 @@ _STORED = ("releases/", "registry/versions/")
 def tampered(session: Session, world: World, revision: Revision | None, paths: frozenset[str]) -> Frozen:
     """Return an error for each file that is not what was recorded, and a warning for each that no record speaks of.
 
-    With a base, ``paths`` are the files that differ from it: those that stood there may not.
+    With a base, ``paths`` are the files that differ from it: those that stood there may not. ``IntegrityError`` for a
+    journal that is damaged.
     """
     frozen = look_at_copies(session.workspace, world.catalog)
     if revision is None:
+        for journal in (REGISTRY_JOURNAL, *session.workspace.channels()):
+            session.workspace.journal(journal)
         return frozen
     named = {problem.path for problem in frozen.problems}
     more = (problem for problem in _rewritten(session, revision, paths) if problem.path not in named)
