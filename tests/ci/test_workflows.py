@@ -202,6 +202,7 @@ def test_the_summary_and_the_comment(tmp_path: Path) -> None:
     assert len((tmp_path / said[said.index("--body-file") + 1]).read_text(encoding="utf-8")) == 60_000
 
 
+@pytest.mark.slow
 def test_what_is_released_is_held_against_policy(released: Shop, tmp_path: Path) -> None:
     """First versions have no way back yet and are green; one that was closed is a finding, changed bytes are worse."""
     environ = environment(tmp_path)

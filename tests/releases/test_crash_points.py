@@ -67,8 +67,8 @@ def killed_everywhere(
     assert turn > 4
 
 
-def test_a_halt_killed_at_every_point(bases: Bases, monkeypatch: pytest.MonkeyPatch) -> None:
-    killed_everywhere(bases, "halt", monkeypatch, in_git=False)
+def test_the_end_of_a_run_killed_at_every_point(bases: Bases, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed_everywhere(bases, "run-end", monkeypatch, in_git=False)
 
 
 @pytest.mark.slow

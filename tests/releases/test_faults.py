@@ -154,17 +154,13 @@ def test_hindered_at_every_point(bases: Bases, monkeypatch: pytest.MonkeyPatch, 
     assert tries > 4
 
 
-def test_a_halt_hindered_at_every_point(bases: Bases, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert hindered_everywhere(bases, "halt", monkeypatch) > 15
-
-
-def test_a_file_that_cannot_be_read_is_named(bases: Bases, monkeypatch: pytest.MonkeyPatch) -> None:
-    unreadable_everywhere(bases, "halt", monkeypatch)
+def test_the_end_of_a_run_hindered_at_every_point(bases: Bases, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert hindered_everywhere(bases, "run-end", monkeypatch) > 4
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", COMMANDS if EVERY else ["publish", "promote-stored", "rollback", "snapshot", "run-use"]
+    "name", COMMANDS if EVERY else ["halt", "publish", "promote-stored", "rollback", "snapshot", "run-use"]
 )
 def test_every_file_that_cannot_be_read_is_named(bases: Bases, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     unreadable_everywhere(bases, name, monkeypatch)
