@@ -87,7 +87,9 @@ class Life:
             return
         path = Workspace(self.root).record_file(journal, record.serial)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(record.data)
+        new = path.with_name(".new")
+        new.write_bytes(record.data)
+        new.replace(path)  # whole or not there, as pawl writes them
 
     def anchor(self) -> Any:
         try:

@@ -114,6 +114,8 @@ def sweep(folder: Path) -> None:
             names = os.listdir(folder)  # noqa: PTH208 - of thousands, names alone
         except FileNotFoundError:
             return
+        if TEMPORARY_PREFIX not in "/".join(names):  # told of thousands at once
+            return
         for name in names:
             if name.startswith(TEMPORARY_PREFIX):
                 (folder / name).unlink(missing_ok=True)

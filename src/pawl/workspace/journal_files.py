@@ -20,6 +20,8 @@ def serials_of(places: Places, journal: str) -> Sequence[int]:
         return ()
     except OSError as error:
         raise damaged(journal, 1, f"releases/{journal} cannot be listed: {error.strerror}") from error
+    if _is_whole(found):
+        return range(1, len(found) + 1)
     names = [name for name in found if not name.startswith(".")]
     if _is_whole(names):
         return range(1, len(names) + 1)
