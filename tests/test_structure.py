@@ -274,9 +274,12 @@ def test_checking_a_call_and_walking_a_workflow_from_a_snapshot_is_light(release
     assert loaded(code) & set(HEAVY) <= {"cel_expr_python"}
 
 
-@pytest.mark.parametrize("words", [("test",), ("promote", "support/refund-draft@1.0.0")])
+WARM = [("test",), ("check",), ("check", "--base", "HEAD"), ("promote", "support/refund-draft@1.0.0")]
+
+
+@pytest.mark.parametrize("words", WARM)
 def test_commands_read_what_did_not_change_without_its_readers(shop: Shop, words: tuple[str, ...]) -> None:
-    """Of registry.yaml, procedures, suites and frozen copies it is remembered what they read as."""
+    """Of registry.yaml, policies, procedures, suites and frozen copies it is remembered what they read as."""
     shop.adopt()
     shop.pawl("publish")
     to = ("--to", "staging", "--reason", "a try") if words[0] == "promote" else ()

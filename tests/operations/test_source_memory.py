@@ -17,6 +17,7 @@ from pawl.errors import ConflictError
 from pawl.io import file_marks, strict_yaml
 from pawl.operations import remembered, source_files, source_memory, source_values, sources
 from pawl.operations.sources import Sources, read_sources, read_suites
+from pawl.policy.sources import policy_document
 from pawl.workspace import Workspace
 from support import Shop, git
 
@@ -380,3 +381,33 @@ def test_suites_alone_are_read_in_the_same_way(plain_shop: Shop) -> None:
     first, second = read_suites(workspace), read_suites(workspace)
     assert [*first.suites] == [*second.suites]
     assert [s.value.cases for s in first.suites.values()] == [s.value.cases for s in second.suites.values()]
+
+
+def test_registry_yaml_and_policies_are_parsed_where_they_changed_and_where_they_are_adopted(
+    shop: Shop, parsed: list[bytes]
+) -> None:
+    names = ("registry/registry.yaml", next(iter(shop.files("registry/policies"))))
+    wait()
+    shop.pawl("check")
+    for name in names:
+        parsed.clear()
+        shop.pawl("check")
+        assert parsed == []
+        shop.write(name, shop.read(name) + "# another line\n")
+        wait()
+        shop.pawl("check")
+        assert parsed == [shop.read(name).encode()]
+    parsed.clear()
+    shop.adopt()
+    assert {shop.read(name).encode() for name in names} <= set(parsed)
+
+
+def test_a_remembered_policy_says_what_its_file_does(shop: Shop) -> None:
+    wait()
+    shop.pawl("check")
+    read = read_sources(Workspace(shop.root))
+    for name, source in read.policies.items():
+        assert isinstance(source, source_values.UnopenedSource)
+        parsed = source.opened().value
+        assert (source.value, name) == (parsed, parsed.name)
+        assert policy_document((source.value,)) == policy_document((parsed,))

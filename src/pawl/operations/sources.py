@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 
 from pawl.canonical import digest_of
 from pawl.conformance.suites import Suite, read_suite
-from pawl.errors import Faulty, InvalidError, PawlError
-from pawl.ids import Digest, Name, parse_name
+from pawl.errors import Faulty, IntegrityError, InvalidError, PawlError
+from pawl.ids import Name, parse_name
 from pawl.io.file_marks import Mark, same_mark
 from pawl.io.locating import problems_of, unreadable_problems
 from pawl.io.strict_yaml import Unreadable, load
@@ -27,7 +27,7 @@ from pawl.operations.source_files import Seen, files_below, read_quickly
 from pawl.operations.source_memory import FILE, MARK, NAME, Row, SourceMemory, open_sources
 from pawl.operations.source_values import Files, Source, Sources, UnopenedSource
 from pawl.policy.rules import PolicySource
-from pawl.policy.sources import read_policy
+from pawl.policy.sources import policy_document, read_policy, rules_from
 from pawl.problems import Fault, Problem
 from pawl.procedures.procedure import Procedure
 from pawl.procedures.read import read_procedure
@@ -115,7 +115,9 @@ class _Reading:
         """Have it remembered what a file read as, unless it stands in the wrong place."""
         value = source.value
         if kind == "policy":
-            self.memory.note(Row(source.path, kind, mark, file, "", value.name, Digest(""), "", None, None, None), "")
+            document = policy_document((value,))
+            row = Row(source.path, kind, mark, file, "", value.name, digest_of(document), "", None, None, None)
+            self.memory.note(row, json.dumps(document, separators=(",", ":")))
             return
         of_procedure = kind == "procedure"
         if of_procedure and source.path != f"procedures/{value.name}.yaml":
@@ -250,7 +252,14 @@ def _suites(reading: _Reading) -> Files[str, Suite]:
 
 def _policies(reading: _Reading) -> Files[str, PolicySource]:
     def make(row: Row) -> Source[PolicySource]:
-        data = Unopened(reading.workspace, reading.memory, row).data
+        file = Unopened(reading.workspace, reading.memory, row)
+        data = file.data
+        known = remembered_document(reading.memory, row)
+        with suppress(IntegrityError):
+            rules = rules_from(known) if known is not None else ()
+            if rules:
+                value = PolicySource(name=row.name, owner=rules[0].owner, rules=rules)
+                return UnopenedSource(file, value, read_policy)
         return Source(value=read_policy(load(data)), path=row.path, data=data)
 
     entries = _each(reading, reading.workspace.policies, read_policy, "policy")

@@ -6,14 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
-from pydantic import ValidationError
 
 from pawl.ids import parse_name, parse_version
 from pawl.problems import Fault, Place
 from pawl.procedures.kinds import KINDS, Kind
-from pawl.procedures.models import MODELS
 from pawl.procedures.procedure import Procedure
-from pawl.procedures.shapes import shape_faults
 from pawl.procedures.words import shown
 
 MAX_REQUIRES = 1_000
@@ -36,12 +33,7 @@ def _every_fault(document: dict[str, Any], kind: Kind) -> Iterator[Fault]:
     """The shape is judged first; what is judged after it keeps silent about places that were found wrong."""
     first = (*_head(document), *_nulls(document, ()))
     taken = {fault.at for fault in first}
-    shape: tuple[Fault, ...] = ()
-    model = MODELS[kind.name]
-    try:
-        model.model_validate(document)
-    except ValidationError as error:
-        shape = shape_faults(error, model, prefix="procedure")
+    shape = _shape(document, kind)
     unknown = {fault.at for fault in shape if fault.on_key}
     yield from (fault for fault in first if fault.at not in unknown)
     yield from (fault for fault in shape if fault.at not in taken - unknown)
@@ -51,6 +43,20 @@ def _every_fault(document: dict[str, Any], kind: Kind) -> Iterator[Fault]:
         above = {fault.at[:length] for length in range(len(fault.at) + 1)}
         if not above & (taken - missing) and fault.at not in missing:
             yield fault
+
+
+def _shape(document: dict[str, Any], kind: Kind) -> tuple[Fault, ...]:
+    from pydantic import ValidationError  # noqa: PLC0415 - slow to import; warnings of what was read go without it
+
+    from pawl.procedures.models import MODELS  # noqa: PLC0415 - as above
+    from pawl.procedures.shapes import shape_faults  # noqa: PLC0415 - as above
+
+    model = MODELS[kind.name]
+    try:
+        model.model_validate(document)
+    except ValidationError as error:
+        return shape_faults(error, model, prefix="procedure")
+    return ()
 
 
 def warnings(procedure: Procedure) -> tuple[Fault, ...]:

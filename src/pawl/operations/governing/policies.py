@@ -28,7 +28,7 @@ from pawl.operations.governing.policy_plans import (
 )
 from pawl.operations.session import Report, Session
 from pawl.operations.situations import check_decides
-from pawl.operations.sources import Sources, read_sources
+from pawl.operations.sources import Sources, read_settings_file, read_sources
 from pawl.operations.world import World, read_world
 from pawl.policy.lint import policy_warnings, unmatched_rules
 from pawl.policy.rule_checks import duplicate_faults
@@ -199,8 +199,9 @@ def policy_adopt(session: Session, reason: str, *, again: bool) -> Report:
 
 def _adoption(session: Session, world: World, sources: Sources, reason: str) -> Plan:
     """Return the plan of adopting the sources and the settings as they are."""
-    rules = policy_document(source.value for source in sources.policies.values())
-    settings = sources.settings
+    # what is adopted is what the files say now, whatever is remembered of them
+    rules = policy_document(source.opened().value for source in sources.policies.values())
+    settings = read_settings_file(session.workspace)
     signers = session.workspace.signers()
     stamp = session.stamp(reason)
     return plan_adopt(world.catalog, rules, settings.after(), settings.people, stamp, signers=signers)
