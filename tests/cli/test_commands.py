@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
@@ -17,7 +18,13 @@ import pytest
 
 from pawl.cli.commands import COMMANDS
 from pawl.cli.group import cli
+from pawl.errors import UsageError
+from pawl.ids import Channel
 from pawl.operations.output_schemas import ANSWERS, output_schema
+from pawl.operations.serving.serving import snapshot
+from pawl.operations.session import Session
+from pawl.registry.journal import Actor
+from pawl.workspace import Workspace
 from support import FIRST, SECOND, Shop, git, in_process, in_subprocess, story
 
 
@@ -378,3 +385,10 @@ def test_a_workspace_path_with_blanks_and_other_letters(tmp_path: Path) -> None:
 def test_outputs_that_cannot_be_written_are_told(shop: Shop) -> None:
     ended = in_process("-C", str(shop.root), "check", "-o", f"sarif={shop.root}/no/folder/x.sarif")
     assert (2, True) == (ended.code, "cannot be written" in ended.err)
+
+
+def test_a_snapshot_that_would_expire_after_the_last_year_is_a_usage_error(released: Shop) -> None:
+    late = datetime(9999, 12, 31, tzinfo=UTC)
+    session = Session(workspace=Workspace(released.root), actor=Actor(name="Ada"), now=late)
+    with pytest.raises(UsageError, match="9999"):
+        snapshot(session, Channel("production"), None, timedelta(days=1))
