@@ -21,7 +21,7 @@ def facts_of(situation: Situation, name: Name, closure: Closure, rules: Collecti
         moves=name in situation.moves,
         pinned=(last.version,) if last else (),
         policy=situation.policy,
-        approvals=_approvals(situation, closure) if "approvals" in kinds else None,
+        approvals=approvals_of(situation, closure) if "approvals" in kinds else None,
         authors=_authors(situation, closure),
         requester=situation.requester,
         roles=situation.roles,
@@ -32,7 +32,7 @@ def facts_of(situation: Situation, name: Name, closure: Closure, rules: Collecti
     )
 
 
-def _approvals(situation: Situation, closure: Closure) -> tuple[ApprovalFact, ...]:
+def approvals_of(situation: Situation, closure: Closure) -> tuple[ApprovalFact, ...]:
     """Return every approval of some version of the procedure, those of this very one last."""
     root = closure.root
     mine = [

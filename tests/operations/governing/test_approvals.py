@@ -269,6 +269,19 @@ def test_where_nobody_asks_it_is_said(asked: Shop, act: Become) -> None:
     approve(asked, *FIRST, channel="staging", code=8)
 
 
+def test_where_no_rule_of_the_policy_is_about_approvals_it_is_said_as_well(shop: Shop, act: Become) -> None:
+    with_people(shop)
+    (shop.root / "registry/policies/approvals.yaml").unlink()
+    shop.adopt()
+    shop.pawl("publish")
+    act(BEN)
+    answer = approve(shop, *FIRST, channel="staging")
+    assert shop.codes(answer, "note") == ["approval-not-asked"] * 2
+    assert approve(shop, *FIRST, channel="staging")["status"] == "unchanged"
+    act(DOE)
+    approve(shop, *FIRST, channel="staging", code=8)
+
+
 def test_two_rules_count_each_their_own(shop: Shop, act: Become) -> None:
     second = APPROVALS.partition("rules:\n")[2].replace("APP-1", "APP-2")
     two = APPROVALS + second.replace("roles: [risk]}\n    message", "roles: [release]}\n    message").replace(

@@ -14,7 +14,7 @@ from pawl.operations.world import World
 from pawl.policy.context import RuleContext
 from pawl.policy.context import Said as Answer
 from pawl.policy.facts import ApprovalFact
-from pawl.policy.gathering import facts_of
+from pawl.policy.gathering import approvals_of, facts_of
 from pawl.policy.kinds.known import RULE_KINDS
 from pawl.policy.leaving import Leaving
 from pawl.policy.rules import Rule, matches
@@ -45,6 +45,7 @@ class Approving:
         situation = replace(self.situation, state=state, actor=_NOBODY, actor_kind="unknown")
         closure, documents = self.closure(name), situation.documents
         current = state.pins.get(name)
+        facts = facts_of(situation, name, closure, self.rules, Leaving(situation))
         return RuleContext(
             procedure=documents[closure.root.digest],
             closure=tuple(documents[member.digest] for member in closure.members),
@@ -53,7 +54,7 @@ class Approving:
             actor=situation.acting,
             current=documents.get(current.digest) if current else None,
             now=situation.now,
-            facts=facts_of(situation, name, closure, self.rules, Leaving(situation)),
+            facts=replace(facts, approvals=approvals_of(situation, closure)),  # also where no rule looks at them
         )
 
     @property
