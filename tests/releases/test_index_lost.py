@@ -27,7 +27,7 @@ def test_policies_are_found_by_their_numbers_when_the_index_is_lost_between_two_
             return answers.pop()
         raise Lost("the disk is full")
 
-    found = catalog_from(Source(REGISTRY_JOURNAL, folded.head, ask, lambda: True, lambda: folded)).policies
+    found = catalog_from(Source(REGISTRY_JOURNAL, folded.head, ask, lambda: folded)).policies
     assert len(found) == 2
     assert [found[0].number, found[1].number, found[-1].number] == [1, 2, 2]
     assert [policy.number for policy in found[:]] == [1, 2]

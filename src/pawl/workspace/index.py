@@ -176,12 +176,7 @@ class Index:
                     raise Lost(f"the journal {journal} is another one now")
                 return connection.execute(query, values).fetchall()
 
-        def newest() -> bool:
-            with self._within(memory) as connection:
-                known = _known(connection, journal)
-            return known is not None and known.head == head
-
-        return Source(journal, head, ask, newest, lambda: self._folded(journal, head))
+        return Source(journal, head, ask, lambda: self._folded(journal, head))
 
     @contextmanager
     def _within(self, memory: Memory) -> Iterator[sqlite3.Connection]:

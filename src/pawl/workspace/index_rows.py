@@ -30,7 +30,9 @@ _SINGLY = 256
 """How many values of a part are looked up before it is read whole."""
 AT = f"{_HERE} AND since <= :serial AND (until IS NULL OR until > :serial)"
 _ADDED = f"{_HERE} AND serial <= :serial"
-_NOW = f"{_HERE} AND until IS NULL"
+_NEWEST = "EXISTS (SELECT 1 FROM journals AS known WHERE known.journal = :journal AND known.serial = :serial)"
+_NOW = f"{_HERE} AND until IS NULL AND {_NEWEST}"
+"""The same where no row of a later record is there yet, which the statement itself sees: one may come at any moment."""
 
 
 def select(columns: str, table: str, where: str, more: str = "") -> str:
@@ -39,13 +41,12 @@ def select(columns: str, table: str, where: str, more: str = "") -> str:
 
 
 class Source:
-    """One journal at one head. ``newest`` says whether no row of a later record is there yet."""
+    """One journal at one head."""
 
-    def __init__(self, journal: str, head: Head, ask: Ask, newest: Callable[[], bool], fold: Callable[[], Any]) -> None:
+    def __init__(self, journal: str, head: Head, ask: Ask, fold: Callable[[], Any]) -> None:
         self.journal = journal
         self.head = head
         self._ask = ask
-        self._newest = newest
         self._fold = fold
         self._folded: Any = None
 
@@ -57,8 +58,8 @@ class Source:
 
     def of_all(self, what: str, part: str) -> Sequence[tuple[Any, ...]]:
         """Return columns of every row of a part that holds at the head, in the order of the fold."""
-        where = _NOW if self._newest() else AT
-        return self.ask(select(what, "held", where, "ORDER BY place"), part=part)
+        rows = self.ask(select(what, "held", _NOW, "ORDER BY place"), part=part)
+        return rows or self.ask(select(what, "held", AT, "ORDER BY place"), part=part)
 
     def one(self, part: str, key: str) -> str | None:
         """Return the JSON of one value of a part."""

@@ -64,15 +64,11 @@ def forget_journal(connection: sqlite3.Connection, journal: str) -> None:
 
 def go_on_with(connection: sqlite3.Connection, journal: str, known: Head, records: Sequence[Record]) -> None:
     """Fold records that follow ``known``, whose state the rows are; ``IntegrityError`` as the fold from the start."""
-    source = Source(journal, known, lambda query, values: connection.execute(query, values).fetchall(), _always, _never)
+    source = Source(journal, known, lambda query, values: connection.execute(query, values).fetchall(), _never)
     notes = _fold_registry(source, records) if journal == REGISTRY_JOURNAL else _fold_channel(source, records)
     rows = _Rows(connection, journal)
     for record, changed in zip(records, notes, strict=True):
         rows.write(record, changed)
-
-
-def _always() -> bool:
-    return True
 
 
 def _never() -> Any:
