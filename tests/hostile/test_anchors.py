@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hostile.forging import forge
-from support import Shop
+from support import FIRST, Shop, git
 
 
 @pytest.fixture
@@ -76,3 +76,33 @@ def test_an_anchor_from_before_the_first_record_asks_for_nothing(released: Shop,
     file = tmp_path / "kept.json"
     file.write_text('{"channel": "production", "serial": 0, "head": null}', encoding="utf-8")
     released.pawl("verify", "--against", str(file))
+
+
+@pytest.mark.parametrize("words", [("check",), ("status",), ("promote", *FIRST, "--to", "staging", "--reason", "r"),
+                                   ("resolve", "support/refund", "--channel", "staging"), ("verify",)])  # fmt: skip
+def test_a_journal_without_its_last_record_is_not_called_a_bad_projection(
+    released: Shop, words: tuple[str, ...]
+) -> None:
+    """Nobody is told to delete the one file that knows of the lost record."""
+    released.pawl("halt", "support/refund", "--channel", "staging", "--reason", "wrong")
+    (released.root / "releases/staging/000002.json").unlink()
+    git(released.root, "commit", "-qam", "lost")
+    answer = released.pawl(*words, code=6)
+    (problem,) = [row for row in answer["problems"] if row["code"] == "journal-truncated"]
+    assert problem["hint"].startswith("restore releases/staging/ from Git")
+    assert "delete" not in str(answer["problems"])
+
+
+def test_a_projection_can_be_behind_by_several_records(released: Shop) -> None:
+    """Two commands in a row were stopped between their record and its projection."""
+    place = released.root / "registry/channels/staging.json"
+    before = place.read_bytes()
+    for reason in ("one", "two"):
+        released.pawl("reject", FIRST[0], "--channel", "staging", "--reason", reason)
+        released.pawl("unreject", FIRST[0], "--channel", "staging", "--reason", reason)
+    place.write_bytes(before)
+    (problem,) = released.pawl("verify")["problems"]
+    assert (problem["code"], problem["severity"]) == ("projection-behind", "warning")
+    assert "4 records behind" in problem["message"]
+    released.pawl("halt", "support/refund", "--channel", "staging", "--reason", "mends it")
+    assert released.pawl("verify")["problems"] == []

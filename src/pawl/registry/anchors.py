@@ -1,11 +1,14 @@
-"""Anchors: every channel record names the registry's newest record, so cutting the registry's journal is seen."""
+"""Anchors: what knows of a journal's end, so that cutting it is seen.
+
+Every channel record names the registry's newest record, and every projection that of its channel.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from pawl.errors import IntegrityError
-from pawl.ids import Digest, Serial
+from pawl.ids import Channel, Digest, Serial
 from pawl.problems import Problem
 from pawl.registry.channels_state import ChannelState
 from pawl.registry.journal import Record
@@ -37,3 +40,14 @@ def check_anchored(found: Digest | None, state: ChannelState) -> None:
         hint="restore releases/registry/ from Git: git log -- releases/registry",
     )
     raise IntegrityError(message, problems=(problem,))
+
+
+def cut_off(channel: Channel, end: int, known: int) -> Problem:
+    """Return the error for a channel's journal that ends at ``end``, before a record that its projection knows of."""
+    where = f"registry/channels/{channel}.json"
+    return Problem(
+        code="journal-truncated",
+        message=f"releases/{channel}/ ends at record {end}, and {where} knows of record {known}: it was cut off",
+        path=where,
+        hint=f"restore releases/{channel}/ from Git: git log -- releases/{channel}",
+    )

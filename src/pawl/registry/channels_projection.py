@@ -133,6 +133,15 @@ def read_projection(data: bytes, channel: Channel, newest: Record) -> ChannelSta
     return state
 
 
+def serial_in(data: bytes) -> int | None:
+    """Return the serial that a projection names, or None where it is no projection."""
+    try:
+        serial = json.loads(data)["serial"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return serial if type(serial) is int else None
+
+
 def why_no_json(data: bytes) -> str | None:
     """Return why a projection cannot even be parsed, or None where it can."""
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from contextlib import suppress
@@ -13,9 +12,10 @@ from pawl.ids import REGISTRY_JOURNAL, Channel
 from pawl.io.file_marks import mark_of
 from pawl.io.files import read_bounded
 from pawl.io.memory import Lost
-from pawl.registry.anchors import check_anchor, check_anchored
+from pawl.registry.anchors import check_anchor, check_anchored, cut_off
 from pawl.registry.catalog import Catalog, fold_registry
 from pawl.registry.channels import ChannelState, empty_channel, fold_channel, projection_bytes, read_projection
+from pawl.registry.channels_projection import serial_in
 from pawl.registry.journal import EMPTY, MAX_RECORD_BYTES, Head, Record, damaged, unseal
 from pawl.values import dataclass, field
 from pawl.workspace.index import Index
@@ -151,9 +151,12 @@ class Journals(Places):
 
 
 def _is_behind(data: bytes, newest: Record) -> bool:
-    """Whether a projection is that of an earlier record: a command was killed between the record and the projection."""
-    try:
-        fields = json.loads(data)
-        return isinstance(fields["serial"], int) and fields["serial"] < newest.serial
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return False
+    """Whether a projection is that of an earlier record: a command was killed between the record and the projection.
+
+    ``IntegrityError`` where it is that of a later one, since then it is the journal that is not whole.
+    """
+    known = serial_in(data)
+    if known is not None and known > newest.serial:
+        problem = cut_off(Channel(newest.journal), newest.serial, known)
+        raise IntegrityError(problem.message, problems=(problem,))
+    return known is not None and known < newest.serial

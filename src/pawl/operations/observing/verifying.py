@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,10 +20,10 @@ from pawl.operations.session import Report, Session
 from pawl.policy.sources import rules_from
 from pawl.policy.verdict import INTEGRITY
 from pawl.problems import Problem
-from pawl.registry.anchors import check_anchor
+from pawl.registry.anchors import check_anchor, cut_off
 from pawl.registry.catalog import Catalog, fold_registry
 from pawl.registry.channels import ChannelState, fold_channel, projection
-from pawl.registry.channels_projection import MEND, why_no_json
+from pawl.registry.channels_projection import MEND, serial_in, why_no_json
 from pawl.registry.journal import MAX_RECORD_BYTES, Record
 from pawl.workspace import Workspace
 
@@ -145,17 +144,14 @@ def _projection(check: _Verification, channel: Channel, records: tuple[Record, .
     data = check.attempt(lambda: read_bounded(path, limit=MAX_RECORD_BYTES, root=check.workspace.root))
     if data is None or data == record_bytes(projection(state)):
         return
-    behind = records[:-1]
-    if behind and data == record_bytes(projection(fold_channel(channel, behind))):
-        note = f"{where} is one record behind its journal: a command was stopped in between; the next one mends it"
-        check.problems.append(Problem(code="projection-behind", severity="warning", message=note, path=where))
+    known = serial_in(data)
+    if known is not None and known > len(records) > 0:
+        check.problems.append(cut_off(channel, len(records), known))
         return
-    known = _serial_in(data)
-    if records and known is not None and known > len(records):
-        message = (
-            f"releases/{channel}/ ends at record {len(records)}, and {where} knows of record {known}: it was cut off"
-        )
-        check.error("journal-truncated", message, where, f"restore releases/{channel}/ from Git")
+    if known and data == record_bytes(projection(fold_channel(channel, records[:known]))):
+        few = "one record" if known == len(records) - 1 else f"{len(records) - known} records"
+        note = f"{where} is {few} behind its journal: a command was stopped in between; the next one mends it"
+        check.problems.append(Problem(code="projection-behind", severity="warning", message=note, path=where))
         return
     if not records:
         message = f"{where} is there and releases/{channel}/ holds no record: the journal was removed"
@@ -165,15 +161,6 @@ def _projection(check: _Verification, channel: Channel, records: tuple[Record, .
             message += f": {why}"
     hint = MEND if records else f"restore releases/{channel}/ from Git"
     check.error("projection-damaged", message, where, hint)
-
-
-def _serial_in(data: bytes) -> int | None:
-    """Return the serial that a projection names, or None where it is no projection."""
-    try:
-        serial = json.loads(data)["serial"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-    return serial if type(serial) is int else None
 
 
 def _statement_file(check: _Verification, record: Record, row: Any) -> str | None:
