@@ -94,6 +94,20 @@ def test_a_stop_reaches_open_runs(released: Shop, stop: tuple[str, ...]) -> None
         run.end("stopped")
 
 
+@pytest.mark.parametrize("source", ["workspace", "snapshot"])
+def test_a_revocation_reaches_what_requires_it(released: Shop, source: str) -> None:
+    """Of the workflow and the prompt that it requires, the prompt is revoked; what requires nothing of it goes on."""
+    file = snapshot(released)
+    opened = channel(released) if source == "workspace" else pawl.open("production", snapshot=file)
+    with opened.run(agent="support") as run:
+        run.workflow("support/refund")
+        released.pawl("revoke", "support/refund-draft@1.0.0", "--reason", "leaks")
+        if source == "snapshot":
+            snapshot(released)
+        with pytest.raises(pawl.WithheldError, match=r"support/refund-draft@1\.0\.0 is revoked: leaks"):
+            run.workflow("support/refund")
+
+
 def test_wrong_inputs_give_every_problem_and_no_messages(released: Shop) -> None:
     with channel(released).run(agent="support") as run:
         with pytest.raises(pawl.InvalidError) as wrong:

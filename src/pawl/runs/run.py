@@ -11,6 +11,7 @@ import time
 
 from pawl.errors import Faulty, InvalidError, UsageError, WithheldError
 from pawl.ids import parse_channel, parse_name
+from pawl.registry.snapshot import Withheld
 from pawl.runs.pinned import Messages, PinnedTool, PinnedWorkflow, Served, whole, wrong_input
 from pawl.runs.snapshot_view import SnapshotView, open_snapshot, procedure_of, raise_withheld
 
@@ -138,7 +139,13 @@ class ChannelHandle:
 
     def run(self, *, agent: str, session: str | None = None) -> Run:
         """Start a run: its record is durable before this returns."""
-        return Run(self._newest, self._recorder, agent=agent, session=session)
+        try:
+            return Run(self._newest, self._recorder, agent=agent, session=session)
+        except InvalidError as error:
+            if error.problems[0].code != "ledger-unusable":
+                raise
+            hint = "record runs in a file that can be written: pawl.open(CHANNEL, ledger=FILE)"
+            raise InvalidError(error.message, code="ledger-unusable", hint=hint) from error
 
 
 class Run:
@@ -227,6 +234,24 @@ class Run:
         except (KeyError, TypeError):
             return self._view.entry(_name(name), now)
 
+    def _revoked_with(self, entry: Entry, current: View, now: datetime) -> Withheld | None:
+        """Return why an entry must not be used where anything that it requires here was revoked since the run began."""
+        if current is self._view:
+            return None  # then it was judged with all that it requires
+        seen, left = {entry.name}, [*entry.requires]
+        while left:
+            name = left.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            required = self._entry(name, now)
+            found = current.refusal(required, now)
+            if found is not None and found.code == "revoked":
+                message = f"{entry.name}@{entry.version} requires {name}: {found.message}"
+                return Withheld(code=found.code, message=message, exit_code=found.exit_code, hint=found.hint)
+            left += required.requires
+        return None
+
     def _use(self, name: str, kind: str) -> tuple[Served, Procedure]:
         if self._ended:
             raise UsageError(f"the run {self.id} has ended", code="run-ended")
@@ -234,7 +259,7 @@ class Run:
         entry = self._entry(name, now)
         procedure = procedure_of(entry)
         current = self._newest.look()
-        withheld = current.refusal(entry, now)
+        withheld = current.refusal(entry, now) or self._revoked_with(entry, current, now)
         if withheld is not None:
             self._came(current, now, stopped=True)
             raise_withheld(withheld)
@@ -285,6 +310,11 @@ def open_channel_handle(
         parsed = parse_channel(channel)
     except ValueError as error:
         raise UsageError(str(error), code="channel-bad") from None
+    if max_age is not None:
+        from datetime import timedelta  # noqa: PLC0415 - most are opened at any age
+
+        if not isinstance(max_age, timedelta):
+            raise UsageError(f"max_age is a datetime.timedelta, not {type(max_age).__name__}", code="max-age-bad")
     place = os.fspath(ledger) if ledger is not None else None
     if snapshot is not None:
         view = open_snapshot(os.fspath(snapshot), parsed)
@@ -314,7 +344,11 @@ def _check_age(view: SnapshotView, max_age: timedelta | None, at_least: int | No
     from pawl.canonical import timestamp  # noqa: PLC0415 - most are opened at any age
 
     created = view.snapshot.created
-    if created < timestamp(_now() - max_age):
+    try:
+        oldest = timestamp(_now() - max_age)
+    except OverflowError:  # an age that reaches beyond the calendar: nothing is older, or everything
+        oldest = "" if max_age.days > 0 else "9999"
+    if created < oldest:
         raise WithheldError(
             f"the snapshot was made at {created}, which is longer ago than {max_age}",
             code="snapshot-too-old",
