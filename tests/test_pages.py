@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 from pawl.changes.document_rules import DOCUMENT_RULES
 from pawl.changes.rules import SCHEMA_RULES
-from test_readme import BLOCK, _console
+from test_readme import BLOCK, _console, _run
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = (DOCS / "changes.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", ["changes.md", "check.md"])
+@pytest.mark.parametrize("page", ["agents.md", "changes.md", "check.md"])
 def test_the_examples_run(page: str, tmp_path: Path) -> None:
     here = tmp_path
     blocks = BLOCK.findall((DOCS / page).read_text(encoding="utf-8"))
-    assert {kind for kind, _ in blocks} == {"console", "yaml"}
+    assert {kind for kind, _ in blocks} == {"console", "python" if page == "agents.md" else "yaml"}
     for kind, text in blocks:
         if kind == "yaml":
             first, _, rest = text.partition("\n")
             path = here / first.removeprefix("# file: ")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(rest, encoding="utf-8")
+        elif kind == "python":
+            done = _run([sys.executable, "-c", text], here, tmp_path)
+            assert done.returncode == 0, done.stderr
         else:
             here = _console(text, here, tmp_path)
 

@@ -61,3 +61,7 @@ def __getattr__(name: str) -> Any:
     from pawl import errors  # noqa: PLC0415 - as above
 
     return getattr(errors, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

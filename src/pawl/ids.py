@@ -91,9 +91,10 @@ def parse_version(text: str) -> Version:
 def parse_ref(text: str) -> Ref:
     """Return ``name@version`` as a reference or raise ``ValueError``. There is no implicit latest."""
     name, at, version = text.partition("@")
+    parse_name(name)  # what is no name at all is not mended by a version
     if not at:
         raise ValueError(f"{text!r} names no version: write {text}@X.Y.Z, there is no implicit latest")
-    return Ref(parse_name(name), parse_version(version))
+    return Ref(Name(name), parse_version(version))
 
 
 def parse_channel(text: str) -> Channel:

@@ -72,6 +72,7 @@ def cli(ctx: click.Context, folder: Path) -> None:
     """Versions, gates, pins and rollbacks for the prompts, tools and workflows of AI agents.
 
     Exit codes: 0 done, 1 findings, 2 usage, 3 refused by policy, channel order or an unmet requirement, 4 evidence
-    missing or failing, 5 conflict, 6 integrity, 7 halted, rejected or withdrawn, 8 approval needed, 70 crash.
+    missing or failing, 5 conflict, 6 integrity, 7 halted, rejected or withdrawn, 8 approval needed, 70 crash,
+    130 stopped.
     """
     ctx.obj = Shell(folder)

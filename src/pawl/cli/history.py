@@ -53,7 +53,7 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
     if "records" in data and not rows:
         yield f"nothing has happened on {data['channel']}"
     if "pins" in data:
-        yield f"pins on {data['channel']} at {data['at']} (serial {data['serial']}, policy {data['policy']}):"
+        yield f"pins on {data['channel']} at {data['at']} (serial {data['serial']}, policy {data['policy'] or 'none'}):"
         yield from table(("name", "version"), [(name, pin["version"]) for name, pin in data["pins"].items()])
 
 

@@ -79,16 +79,20 @@ def _usage(error: click.ClickException, words: Sequence[str]) -> None:
     code = getattr(error, "code", "usage")
     usage = f"{context.get_usage()}\n" if context is not None else ""
     help_text = f"\nTry: {context.command_path} --help" if context is not None else ""
-    _stop(f"{usage}pawl: {error.format_message()}{help_text}", USAGE, words, code, message=error.format_message())
+    command = context.command_path.partition(" ")[2] if context is not None else ""
+    text = f"{usage}pawl: {error.format_message()}{help_text}"
+    _stop(text, USAGE, words, code, message=error.format_message(), command=command)
 
 
-def _stop(text: str, code: int, words: Sequence[str], problem: str, *, message: str | None = None) -> None:
+def _stop(
+    text: str, code: int, words: Sequence[str], problem: str, *, message: str | None = None, command: str = ""
+) -> None:
     if wants_json(words):
         import json  # noqa: PLC0415 - not for the answers that are no JSON
 
         from pawl.cli.commands import COMMANDS  # noqa: PLC0415 - as above
 
-        command = next((word for word in words if word in COMMANDS), "")
+        command = command or next((word for word in words if word in COMMANDS), "")
         row = {"code": problem, "severity": "error", "message": message or text}
         fields: dict[str, Any] = {"command": command, "status": "failed", "exit_code": code, "problems": [row]}
         _tell(sys.stdout, json.dumps(fields, ensure_ascii=False, indent=2))

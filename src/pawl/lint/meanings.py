@@ -234,6 +234,8 @@ review-due, review-missed | a waiver that broke the glass is to be reviewed (war
 ledger-not-asked | the ledger of runs cannot be read, so nothing is said of open runs (warning)
 channel-empty, file-gone | nothing pinned; pinned and the file under procedures/ is gone
 unchanged | it holds already, nothing was written (note)
+source-uncommitted | it was published or adopted from files that Git has not committed, so a fresh clone has the
+  frozen copy and lacks its source (note)
 source-moved | a file changed while a command read it; run the command again (5)
 conflict, locked | somebody else moved the state, or writes now; nothing was written (5)
 wrong-branch | journals are written on another branch (2)
@@ -244,7 +246,7 @@ not-finished | recorded, and not all that follows from the record could be writt
 not-a-prompt, wrong-kind | another kind of procedure than was asked for (1)
 channel-older | a snapshot or a workspace shows an older state of the channel than one that was seen
 snapshot-missing, snapshot-other-channel, snapshot-too-old | a snapshot that is not used
-agent-bad, channel-bad, outcome-bad, two-sources | how the Python API was called
+agent-bad, channel-bad, max-age-bad, outcome-bad, two-sources | how the Python API was called
 # Integrity (exit 6)
 frozen-changed | a published version's file is not as it was published
 journal-damaged | a record was changed, is missing (also against Git's last commit), or does not follow the one before
@@ -265,7 +267,8 @@ signatures-not-checked | ssh-keygen cannot be run, so signatures were not looked
 projection-damaged | registry/channels/ says something else than the journal
 projection-missing, projection-behind | a copy that the next release writes again (warning)
 evidence-changed, evidence-damaged, evidence-missing-file | stored evidence is not as it was recorded
-file-unrecorded | a file that no record speaks of, so it counts for nothing (warning)
+file-unrecorded | a file that no record speaks of, so it counts for nothing (warning); or how many files were held
+  against no record, since a journal does not read (note)
 snapshot-damaged | a changed byte in a snapshot, or an unknown format
 # Import, runs, Git
 import-shape, import-page | no tools in the file, or one page of several (1)

@@ -126,6 +126,7 @@ def test_the_text_ends_with_the_next_steps(stricter: Shop) -> None:
         f"  mend {FILE} where it is marked, and take the marks out",
         "  pawl check --base main",
         "  pawl publish support/refund",
+        '  pawl promote support/refund@3.0.0 --to staging --reason "..."',
         '  pawl promote support/refund@3.0.0 --to production --reason "..."',
         "done",
         "",

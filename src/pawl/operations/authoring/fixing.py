@@ -68,7 +68,7 @@ def fix_forward(session: Session, ref: Ref, channel: Channel | None = None, *, t
     path = workspace.to_write(workspace.procedure_file(ref.name))
     here = in_the_way(workspace, ref.name)
     draft = _draft(session, world, published, channels)
-    data = _data(session, ref, draft, channels)
+    data = _data(session, ref, draft, _way_to(channels, policy.channels if policy else {}))
     if here is not None and (same := _holds(here, published, world, draft)) is not None:
         return Report(status="unchanged", problems=draft.problems, data={**data, "to": same, "next": []})
     if here is not None:
@@ -77,6 +77,19 @@ def fix_forward(session: Session, ref: Ref, channel: Channel | None = None, *, t
     sweep_ended(path.parent)
     replace_file(path, draft.data)
     return Report(status="done", problems=draft.problems, data=data)
+
+
+def _way_to(channels: Iterable[Channel], after: Mapping[Channel, Channel | None]) -> tuple[Channel, ...]:
+    """Return channels in the order in which a new version reaches them, with those that it must be live on first."""
+    way: dict[Channel, None] = {}
+    for channel in channels:
+        before: list[Channel] = []
+        step: Channel | None = channel
+        while step is not None and step not in before:
+            before.append(step)
+            step = after.get(step)
+        way |= dict.fromkeys(reversed(before))
+    return tuple(way)
 
 
 def _data(session: Session, ref: Ref, draft: _Draft, channels: tuple[Channel, ...]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from pawl.operations.reviewing.linting import lint_new
 from pawl.operations.session import Report, Session
 from pawl.operations.source_values import Head
 from pawl.operations.sources import Source, Sources, read_sources
+from pawl.operations.uncommitted import uncommitted_notes
 from pawl.operations.world import read_world
 from pawl.problems import Fault, Problem
 from pawl.procedures.procedure import Procedure
@@ -81,9 +82,10 @@ def _publish(session: Session, names: Sequence[Name], *, dry_run: bool, reason: 
         return Report(status="would", problems=blocking, data={**data, "serial": None, "commit": None, "files": []})
     applied = apply(session.workspace, plan, commit=session.commit, branch=sources.settings.branch)
     record = plan.record
+    files = [session.workspace.procedure_file(item.name) for item, _ in versions]
     return Report(
         status="done",
-        problems=(*blocking, *applied.problems),
+        problems=(*blocking, *applied.problems, *uncommitted_notes(session.workspace, applied, files)),
         data={
             **data,
             "serial": record.serial if record else None,

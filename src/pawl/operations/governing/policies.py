@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from pawl.errors import InvalidError, NotFoundError, RefusedError
@@ -29,6 +30,7 @@ from pawl.operations.governing.policy_plans import (
 from pawl.operations.session import Report, Session
 from pawl.operations.situations import check_decides
 from pawl.operations.sources import Sources, read_settings_file, read_sources
+from pawl.operations.uncommitted import uncommitted_notes
 from pawl.operations.world import World, read_world
 from pawl.policy.lint import policy_warnings, unmatched_rules
 from pawl.policy.rule_checks import duplicate_faults
@@ -182,6 +184,7 @@ def policy_adopt(session: Session, reason: str, *, again: bool) -> Report:
     if breaking and sources.settings.policy.require_grace:
         raise RefusedError("something live would be illegal at once", problems=(_no_grace(breaking), *told))
     applied = apply(session.workspace, plan, commit=session.commit, branch=sources.settings.branch)
+    notes = uncommitted_notes(session.workspace, applied, _adopted_files(session))
     data = {
         "policy": coming.number,
         "rules": [rule.id for rule in after.rules],
@@ -194,7 +197,14 @@ def policy_adopt(session: Session, reason: str, *, again: bool) -> Report:
         "files": list(applied.files),
         "commit": applied.commit,
     }
-    return Report(status="done", problems=(*problems, *told, *applied.problems), data=data)
+    return Report(status="done", problems=(*problems, *told, *applied.problems, *notes), data=data)
+
+
+def _adopted_files(session: Session) -> list[Path]:
+    """Return where what is adopted stands: the rules, the settings, and whose keys are whose."""
+    workspace = session.workspace
+    files = (workspace.settings_file, workspace.signers_file)
+    return [*workspace.sources(workspace.policies), *(path for path in files if path.exists())]
 
 
 def _adoption(session: Session, world: World, sources: Sources, reason: str) -> Plan:

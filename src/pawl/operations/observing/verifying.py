@@ -40,6 +40,8 @@ class _Verification:
     versions: int = 0
     records: int = 0
     statements: int = 0
+    unread: list[Channel] = field(default_factory=list)
+    """Channels whose journal does not read, so that nobody knows which evidence belongs to it."""
 
     def attempt(self, act: Callable[[], Value]) -> Value | None:
         """Return what ``act`` returns, or note why it cannot."""
@@ -116,6 +118,7 @@ def _channel(
     records = check.attempt(lambda: workspace.journal(channel))
     state = check.attempt(lambda: fold_channel(channel, records)) if records is not None else None
     if records is None or state is None:
+        check.unread.append(channel)
         return set()
     check.records += len(records)
     check.problems.extend(journal_problems(channel, records))
@@ -232,9 +235,16 @@ def _strangers(check: _Verification, catalog: Catalog | None, statements: set[st
         for ref, path in workspace.frozen_refs():
             if ref is None or ref not in catalog.published:
                 _stranger(check, workspace.relative(path))
-    for path in workspace.sources(workspace.evidence):
-        if path.relative_to(workspace.evidence).as_posix() not in statements:
-            _stranger(check, workspace.relative(path))
+    files = workspace.sources(workspace.evidence)
+    strange = [path for path in files if path.relative_to(workspace.evidence).as_posix() not in statements]
+    if check.unread and strange:  # a warning for each would bury why
+        journals = ", ".join(f"releases/{channel}/" for channel in check.unread)
+        where = workspace.relative(workspace.evidence)
+        message = f"{len(strange)} files below {where}/ were held against no record, since {journals} does not read"
+        check.problems.append(Problem(code="file-unrecorded", severity="note", message=message, path=where))
+        return
+    for path in strange:
+        _stranger(check, workspace.relative(path))
 
 
 def _stranger(check: _Verification, where: str) -> None:

@@ -32,6 +32,7 @@ from pawl.workspace import MAX_SOURCE_BYTES, Workspace
 
 _RECORD = re.compile(r"([0-9]{6,})\.json\Z")
 _REMOTE_BRANCH = re.compile(r"(?:refs/remotes/)?(\w[\w.-]*)/(\w[\w./-]*)\Z")
+_UNSHALLOW = "git fetch --unshallow; in a workflow of GitHub: fetch-depth: 0"
 _REF = re.compile(r"\w[\w./@#+-]*[~^\d]*\Z")
 
 
@@ -218,7 +219,7 @@ def _parted(repository: git.Repository, ref: str, tip: str) -> str:
     if found is None:
         shallow = repository.is_shallow()
         why = "history was cut when this repository was cloned" if shallow else "their histories have no common commit"
-        hint = "git fetch --unshallow; in a workflow of GitHub: fetch-depth: 0" if shallow else f"merge {ref} first"
+        hint = _UNSHALLOW if shallow else f"merge {ref} first"
         message = f"where HEAD and {ref[:200]} parted is not known: {why}"
         raise NotFoundError(message, code="no-merge-base", hint=hint)
     return found
@@ -226,11 +227,13 @@ def _parted(repository: git.Repository, ref: str, tip: str) -> str:
 
 def _fetch_hint(repository: git.Repository, ref: str) -> str | None:
     """Return how to get a commit that may just not have been fetched; nothing where fetching brings no such name."""
+    branch = _REMOTE_BRANCH.match(ref)
+    if not branch and ".." not in ref and repository.is_shallow():
+        return _UNSHALLOW  # the one fetch that brings everything, older commits (HEAD~1) too
     if not _REF.match(ref) or ".." in ref:
         return None
-    branch = _REMOTE_BRANCH.match(ref)
     fetch = f"git fetch {shlex.quote(branch[1])} {shlex.quote(branch[2])}" if branch else "git fetch --all --tags"
-    return f"{fetch}; in a workflow of GitHub: fetch-depth: 0" if branch or repository.is_shallow() else fetch
+    return f"{fetch}; in a workflow of GitHub: fetch-depth: 0" if branch else fetch
 
 
 def _prefix(workspace: Workspace, repository: git.Repository) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from pawl.errors import NotFoundError, UsageError
 from pawl.ids import Channel, Digest, Name, Ref, Version
 from pawl.operations.session import Report, Session
+from pawl.operations.world import published_in
 from pawl.problems import Problem
 from pawl.registry.snapshot import Entry
 from pawl.runs.ledger import Ledger
 from pawl.runs.recording import run_start, use_of
-from pawl.runs.rows import Checkpoint, RunRow
+from pawl.runs.rows import Affected, Checkpoint, RunRow
 from pawl.runs.run import new_run_id
 from pawl.runs.snapshot_view import not_pinned, raise_withheld
 from pawl.runs.views import open_channel
@@ -81,18 +83,23 @@ def run_end(session: Session, run_id: str, outcome: str) -> Report:
 
 def runs_list(session: Session, *, agent: str | None, channel: Channel | None, open_only: bool, limit: int) -> Report:
     """Report runs, newest first."""
-    with _ledger(session) as ledger:
-        rows = ledger.runs(agent=agent, channel=channel, open_only=open_only, limit=limit)
+    rows: tuple[RunRow, ...] = ()
+    if _has_ledger(session):
+        with _ledger(session) as ledger:
+            rows = ledger.runs(agent=agent, channel=channel, open_only=open_only, limit=limit)
     return Report(status="done", data={"runs": [run_row(run) for run in rows]})
 
 
 def runs_show(session: Session, run_id: str) -> Report:
     """Report one run with everything that it used."""
+    unknown = NotFoundError(f"there is no run {run_id[:100]}", code="run-unknown", hint="pawl runs list shows them")
+    if not _has_ledger(session):
+        raise unknown
     with _ledger(session) as ledger:
         run = ledger.show(run_id)
         uses = ledger.uses(run_id)
     if run is None:
-        raise NotFoundError(f"there is no run {run_id[:100]}", code="run-unknown", hint="pawl runs list shows them")
+        raise unknown
     rows = [
         {"seq": use.seq, "at": use.at, "kind": use.kind, "name": use.name, "version": use.version, "digest": use.digest}
         for use in uses
@@ -101,9 +108,20 @@ def runs_show(session: Session, run_id: str) -> Report:
 
 
 def runs_affected(session: Session, ref: Ref, *, since: str | None, until: str | None) -> Report:
-    """Report the runs that used a version, and those that had it pinned without using it."""
-    with _ledger(session) as ledger:
-        found = ledger.affected(ref, since=since, until=until)
+    """Report the runs that used a version, and those that had it pinned without using it.
+
+    Raises ``NotFoundError`` for a version that neither the ledger nor the registry knows: "0 runs" would say of a
+    typing error that nothing was affected.
+    """
+    found = Affected(used=(), pinned_only=())
+    known = False
+    if _has_ledger(session):
+        with _ledger(session) as ledger:
+            found = ledger.affected(ref, since=since, until=until)
+            whole = found if since is None and until is None else ledger.affected(ref)
+            known = bool(whole.used or whole.pinned_only)
+    if not known:
+        published_in(session.workspace.catalog(), ref)
     return Report(
         status="done",
         data={
@@ -129,6 +147,11 @@ def run_row(run: RunRow) -> dict[str, Any]:
         "outcome",
     )
     return {**{name: getattr(run, name) for name in fields}, "finished": run.ended_at is not None}
+
+
+def _has_ledger(session: Session) -> bool:
+    """Whether there are runs to read; who only reads makes no file, which a read-only checkout would not take."""
+    return os.path.lexists(session.workspace.ledger_file)
 
 
 def _ledger(session: Session) -> Ledger:
