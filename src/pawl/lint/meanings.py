@@ -287,10 +287,12 @@ push-unreachable, push-refused | the remote gave no answer, or said no; here eve
 push-lost-race | somebody else pushed first, three times over; here everything is as it was before the command (5)
 push-parted, push-blocked | this branch and the remote's each have commits that the other lacks; the remote is ahead,
   and local changes are in the way; nothing was changed (5)
-push-not-taken-back | a commit that was not pushed stays here, as something else was built on it or Git could not
-  write; the next `--push` pushes it, or says what to do (5)
-not-pushed | recorded here, not committed and so not pushed; the next writing command with `--push` does both
-  (warning)
+push-not-taken-back | a commit that was not pushed stays here, as somebody else built on it, changed its files or
+  moved the branch meanwhile, or Git could not write; the next `--push` pushes it, or says what to do (5). As a
+  warning: the step forward to the remote's state stays
+not-pushed | recorded here, not committed and so not pushed, and the command must not be repeated: commit the listed
+  files and push, or let the next writing command with `--push` do both (1, or the code of the refusal that was
+  recorded)
 no-repository, unknown-revision, no-merge-base | a Git revision that cannot be compared with: no Git here, no such
   commit (or not fetched), no commit in common (1)
 interrupted, crash | stopped by a person (130); a fault of pawl itself (70)
