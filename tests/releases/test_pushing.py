@@ -316,9 +316,13 @@ def test_a_commit_that_failed_is_pushed_by_the_next_command(
     there = tip(remote)
     rule = f"case \"$said\" in *' {words} -w '*|*' {words} --add '*) kill -9 $$;; esac"
     calls = git_in_front(tmp_path / "front", monkeypatch, rule)
-    answer = shop.pawl(*PROMOTE, "--push")
+    answer = shop.pawl(*PROMOTE, "--push", code=1)
     calls.stop()
-    assert shop.codes(answer, "warning") == ["not-committed", "not-pushed"]
+    assert (answer["status"], shop.codes(answer, "warning")) == ("done", ["not-committed"])
+    assert shop.codes(answer, "error") == ["not-pushed"]
+    said = answer["problems"][-1]
+    assert "do not repeat" in said["message"]
+    assert all(file in said["message"] and file in said["hint"] for file in answer["files"])
     assert (answer["pushed"], tip(remote)) == (None, there)
     shop.pawl("verify")
     shop.pawl(*HALT, "--push")

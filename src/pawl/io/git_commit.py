@@ -19,7 +19,7 @@ from pawl.errors import ConflictError, InvalidError, NotFoundError, PawlError
 from pawl.io.git_index import UPDATE, follow, refuse_unfinished, wait_for_index
 from pawl.io.git_objects import Objects
 from pawl.io.git_place import Place
-from pawl.io.git_process import ANY_END, Running, complaint, run, start
+from pawl.io.git_process import ANY_END, Running, run, start, why
 from pawl.io.git_settings import Settings, read, start_reading
 from pawl.io.git_trees import Changes, OddTreeError, Writer, written
 from pawl.io.steps import step
@@ -197,7 +197,7 @@ def _written_commit(place: Place, settings: Settings, tree: str, old: str | None
     options = [*(("-p", old) if old else ()), *(("-S",) if signed else ())]
     done = run(place.root, "commit-tree", tree, *options, "-F", "-", stdin=text, answers=(0, 1, 128))
     if done.returncode:
-        raise InvalidError(f"Git could not write the commit: {complaint(done.stderr)}", code="git-failed")
+        raise InvalidError(f"Git could not write the commit: {why(done)}", code="git-failed")
     new = done.stdout.decode("ascii").strip()
     if len(new) != len(tree):
         raise InvalidError("Git did not say which commit it wrote", code="git-failed")
@@ -217,7 +217,7 @@ def _move(mover: Running, ref: str | None, new: str, old: str | None) -> None:
     update = [b"update " + where, new.encode("ascii"), expected]
     done = mover.result(_NUL.join([b"start", *detached, *update, b"prepare", b"commit", b""]))
     if done.returncode or not done.stdout.endswith(b"commit: ok\n"):
-        message = f"the branch moved meanwhile, nothing was committed: {complaint(done.stderr)}"
+        message = f"the branch moved meanwhile, nothing was committed: {why(done)}"
         raise ConflictError(message, code="git-branch-moved", hint="run the command again on the new state")
 
 

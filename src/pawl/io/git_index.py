@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pawl.errors import ConflictError, InvalidError
 from pawl.io.git_place import Place
-from pawl.io.git_process import ANY_END, complaint, run
+from pawl.io.git_process import ANY_END, run, why
 from pawl.io.steps import step
 
 INDEX_LOCK_SECONDS = 2.0
@@ -48,7 +48,7 @@ def follow(place: Place, names: Sequence[bytes]) -> None:
         if not done.returncode:
             return
         if b"index.lock" not in done.stderr:
-            raise InvalidError(f"Git could not write the index: {complaint(done.stderr)}", code="git-failed")
+            raise InvalidError(f"Git could not write the index: {why(done)}", code="git-failed")
         if time.monotonic() >= deadline:
             raise _held(place)
         time.sleep(0.05)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -76,9 +77,10 @@ def command(*arguments: str | bytes) -> list[str | bytes]:
 class Running:
     """A Git process that has been started; ``with`` ends it if nobody waited for its answer."""
 
-    def __init__(self, process: subprocess.Popen[bytes], answers: Sequence[int]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], answers: Sequence[int], *, alone: bool = False) -> None:
         self._process = process
         self._answers = answers
+        self._alone = alone
 
     def __enter__(self) -> Self:
         return self
@@ -87,8 +89,11 @@ class Running:
         self.close()
 
     def close(self) -> None:
-        """End the process if it has not ended; harmless when it has."""
+        """End the process if it has not ended, with what it started where it is ``alone``; harmless when it has."""
         if self._process.returncode is None:
+            if self._alone:
+                with contextlib.suppress(ProcessLookupError, PermissionError):  # all of them have ended just now
+                    os.killpg(self._process.pid, signal.SIGKILL)
             self._process.kill()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe is not None:
@@ -110,13 +115,20 @@ class Running:
         except subprocess.TimeoutExpired:
             return None
         code = self._process.returncode
+        done = subprocess.CompletedProcess(self._process.args, code, stdout, stderr)
         if code not in self._answers:
-            raise InvalidError(f"Git refused: {complaint(stderr)}", code="git-failed")
-        return subprocess.CompletedProcess(self._process.args, code, stdout, stderr)
+            hint = "run the command again" if code < 0 else None
+            raise InvalidError(f"Git refused: {why(done)}", code="git-failed", hint=hint)
+        return done
 
 
-def start(folder: Path, *arguments: str | bytes, answers: Sequence[int] = (0,), **more: str) -> Running:
-    """Start Git in ``folder``; ``answers`` are the exit codes that are foreseen, ``more`` joins its environment."""
+def start(
+    folder: Path, *arguments: str | bytes, answers: Sequence[int] = (0,), alone: bool = False, **more: str
+) -> Running:
+    """Start Git in ``folder``; ``answers`` are the exit codes that are foreseen, ``more`` joins its environment.
+
+    ``alone`` gives it a session of its own, without a terminal, that ends with it.
+    """
     try:
         process = subprocess.Popen(
             command(*arguments),
@@ -125,17 +137,18 @@ def start(folder: Path, *arguments: str | bytes, answers: Sequence[int] = (0,), 
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment(os.environ, **more),
+            start_new_session=alone,
         )
     except (OSError, ValueError) as error:
         raise InvalidError(f"Git cannot be run: {error}", code="git-missing") from error
-    return Running(process, answers)
+    return Running(process, answers, alone=alone)
 
 
 def run(
     folder: Path, *arguments: str | bytes, stdin: bytes = b"", answers: Sequence[int] = (0,), **more: str
 ) -> subprocess.CompletedProcess[bytes]:
     """Run Git in ``folder`` and return its answer; see ``start``."""
-    with start(folder, *arguments, answers=answers, **more) as running:
+    with start(folder, *arguments, answers=answers, alone=False, **more) as running:
         return running.result(stdin)
 
 
@@ -147,3 +160,17 @@ def complaint(stderr: bytes) -> str:
         "; ".join(line.removeprefix("fatal:").removeprefix("error:").strip() for line in said)[:400]
         or "no reason given"
     )
+
+
+def why(done: subprocess.CompletedProcess[bytes]) -> str:
+    """Return on one line why Git failed: what it said, or which of its commands was ended by which signal."""
+    if done.returncode >= 0:
+        return complaint(done.stderr)
+    words = iter(done.args[1 + len(_OPTIONS) :])
+    name: str | bytes = ""
+    for name in words:
+        if name == "-c":
+            next(words, None)
+        elif not os.fsdecode(name).startswith("-"):
+            break
+    return f"git {os.fsdecode(name)} was ended by signal {-done.returncode} and said nothing more"

@@ -16,7 +16,7 @@ from itertools import groupby
 
 from pawl.errors import ConflictError, InvalidError
 from pawl.io.git_place import Place
-from pawl.io.git_process import ANY_END, complaint, run, start
+from pawl.io.git_process import ANY_END, run, start, why
 from pawl.io.git_settings import Settings
 from pawl.io.steps import step
 
@@ -66,7 +66,7 @@ class Upstream:
         step("git.ls-remote")
         done = _network(self.place, "ls-remote", "--quiet", self.remote, self.ref)
         if done is None or done.returncode:
-            raise self._unreachable(done.stderr if done else b"")
+            raise self._unreachable(done)
         for line in done.stdout.splitlines():
             commit, _, name = line.partition(b"\t")
             if name == os.fsencode(self.ref):
@@ -80,7 +80,7 @@ class Upstream:
         step("git.fetch")
         done = _network(self.place, "fetch", *_FETCH, "--no-write-fetch-head", self.remote, self.ref)
         if done is None or done.returncode or not self._has(commit):
-            raise self._unreachable(done.stderr if done else b"")
+            raise self._unreachable(done)
 
     def push(self, commit: str) -> Pushed:
         """Push a commit to the branch there, only forward; hooks of this side are not run."""
@@ -91,7 +91,7 @@ class Upstream:
         lines = done.stdout.decode("utf-8", "replace").splitlines()
         rows = [line for line in lines if line.startswith("!\t")]
         there = any(line.startswith("=\t") for line in lines)
-        said = rows[0].rpartition("\t")[2] if rows else complaint(done.stderr)
+        said = rows[0].rpartition("\t")[2] if rows else why(done)
         raced = any(_SOMEBODY_ELSE.search(row) for row in rows)
         return Pushed(
             done=not done.returncode, there=there, rejected=bool(rows), raced=raced, said=_SECRET.sub("", said)
@@ -100,8 +100,8 @@ class Upstream:
     def _has(self, commit: str) -> bool:
         return not run(self.place.root, "cat-file", "-e", f"{commit}^{{commit}}", answers=ANY_END).returncode
 
-    def _unreachable(self, stderr: bytes) -> InvalidError:
-        said = _SECRET.sub("", complaint(stderr)) if stderr else "it gave no answer"
+    def _unreachable(self, done: subprocess.CompletedProcess[bytes] | None) -> InvalidError:
+        said = _SECRET.sub("", why(done)) if done else f"no answer in {NETWORK_SECONDS} seconds"
         hint = "look with: git fetch; then run the command again"
         return InvalidError(f"{self.shown} could not be reached: {said}", code="push-unreachable", hint=hint)
 
@@ -135,6 +135,12 @@ def fast_forward(place: Place, commit: str) -> None:
         raise ConflictError(message, code="push-blocked", hint=hint)
 
 
+def parents_of(place: Place, commit: str) -> tuple[str, ...]:
+    """Return the commits that a commit was built on; a shallow clone's oldest has none."""
+    done = run(place.root, "rev-list", "--max-count=1", "--parents", commit, "--")
+    return tuple(done.stdout.decode("ascii").split()[1:])
+
+
 def changed_between(place: Place, old: str | None, new: str) -> tuple[str, ...]:
     """Return the files that differ between two commits, relative to the root."""
     done = run(place.root, "diff-tree", "-r", "-z", "--name-only", "--no-renames", old or _empty(new), new)
@@ -155,7 +161,7 @@ def take_back(
     moved = (branch, old, new) if old else ("-d", branch, new)
     done = run(place.root, "update-ref", *note, *moved, answers=ANY_END)
     if done.returncode:
-        raise _stays(new, complaint(done.stderr))
+        raise stays_here(new, why(done))
     source = f"--source={old or _empty(new)}"
     written = [name for name in names if name not in kept]
     groups = [list(group) for _, group in groupby(sorted(written, key=rank), key=rank)]
@@ -169,10 +175,11 @@ def take_back(
             done = run(place.root, "restore", source, *how, *options, stdin=stdin, answers=ANY_END)
             if done.returncode:
                 run(place.root, "update-ref", *note, branch, new, old or "0" * len(new), answers=ANY_END)
-                raise _stays(new, complaint(done.stderr))
+                raise stays_here(new, why(done))
 
 
-def _stays(new: str, said: str) -> ConflictError:
+def stays_here(new: str, said: str) -> ConflictError:
+    """Return the error for a commit that was to be taken back and stays, with the reason ``said``."""
     message = f"the commit {new[:12]} was not pushed and could not be taken back: {said}"
     hint = "nothing is lost: once that is mended, any command with --push pushes it, or says what to do"
     return ConflictError(message, code="push-not-taken-back", hint=hint)
@@ -185,6 +192,9 @@ def _empty(like: str) -> str:
 
 
 def _network(place: Place, *arguments: str) -> subprocess.CompletedProcess[bytes] | None:
-    """Run Git against a remote without asking anybody anything; None if it did not end in time."""
-    with start(place.root, *arguments, answers=ANY_END, GIT_TERMINAL_PROMPT="0") as running:
+    """Run Git against a remote without asking anybody anything; None if it did not end in time.
+
+    It has a session of its own: SSH finds no terminal to ask at, and is ended together with Git.
+    """
+    with start(place.root, *arguments, answers=ANY_END, alone=True, GIT_TERMINAL_PROMPT="0") as running:
         return running.result_within(NETWORK_SECONDS)

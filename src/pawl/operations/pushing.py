@@ -3,13 +3,18 @@
 Journals are never merged. If somebody else pushed in between, what the command committed is taken back, and the whole
 command runs again on their state: it judges again, and may come to another answer. After ``TRIES`` lost races, and
 where the remote cannot be reached or refuses, everything here is as it was before the command. Nothing is ever forced.
+
+No lock is held while the remote is waited for, so others may write here meanwhile. What is taken back is therefore only
+what this command did itself, under the lock, and only while it is the last thing that happened; else all of it stays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from pawl.errors import ConflictError, InvalidError, PawlError, UsageError
@@ -17,48 +22,50 @@ from pawl.io import git
 from pawl.io.files import Lock
 from pawl.io.files import replace as replace_file
 from pawl.io.git_place import Place
-from pawl.io.git_remote import Pushed, Upstream, changed_between, contains, fast_forward, take_back
+from pawl.io.git_remote import (
+    Pushed,
+    Upstream,
+    changed_between,
+    contains,
+    fast_forward,
+    parents_of,
+    stays_here,
+    take_back,
+)
 from pawl.operations.session import Report
 from pawl.problems import Problem
 from pawl.workspace import Workspace
 
 TRIES = 3
 LOCK_SECONDS = 20.0
+_AS_BEFORE = "; nothing was changed"
 
 
 def with_push(workspace: Workspace, attempt: Callable[[], Report]) -> Report:
     """Run a command so that its commit gets to the remote, and return its report with ``pushed``.
 
-    ``attempt`` runs the whole command and reads everything anew. Raises ``ConflictError`` after ``TRIES`` lost races or
-    where this branch and the remote's have parted, ``InvalidError`` where there is no remote, or none that answers.
+    ``attempt`` runs the whole command and reads everything anew. Raises ``ConflictError`` after ``TRIES`` lost races,
+    where this branch and the remote's have parted and where what lost cannot be taken back; ``InvalidError`` where
+    there is no remote, or none that answers.
     """
     side = _open(workspace)
-    started = side.head()
     for tries in range(1, TRIES + 1):
-        try:
+        with side.taking_back():
             tip = side.catch_up()
-        except PawlError:
-            side.go_back(started, {})
-            raise
         before, held = side.head(), side.uncommitted()
         report = attempt()
-        commit = side.head()
+        made = side.made(report, before, held)
+        commit = made.new if made else side.head()
         if commit is None or not _to_push(report, commit, before, tip):
             return _told(report, None, missed=_missed(report))
-        pushed = side.upstream.push(commit)
-        # somebody did the very same in the same second, and their push was the first: what is there then is theirs
-        twin = pushed.there and commit != before
-        try:
-            arrived = not twin and (pushed.done or side.arrived(commit, tip, pushed, made=commit != before))
-        except PawlError:
-            side.go_back(started, held)
-            raise
-        if arrived:
-            return _told(report, side.row(commit, tries))
-        side.go_back(before, held)
-    side.go_back(started, held)
-    message = f"{side.upstream.shown} moved {TRIES} times while this was judged and pushed; nothing was changed"
-    raise ConflictError(message, code="push-lost-race", hint="run the command again")
+        with side.taking_back(made):
+            if side.pushed(commit, tip, made):
+                return _told(report, side.row(commit, tries))
+        if made:
+            side.undo(made)
+    with side.taking_back():
+        message = f"{side.upstream.shown} moved {TRIES} times while this was judged and pushed{_AS_BEFORE}"
+        raise ConflictError(message, code="push-lost-race", hint="run the command again")
 
 
 def _open(workspace: Workspace) -> _Side:
@@ -75,12 +82,28 @@ def _open(workspace: Workspace) -> _Side:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Move:
+    """A step of the branch from ``old`` (None: no commit) to ``new`` that this command made, and nobody else.
+
+    ``written`` are the files that came with it, by their names from the repository's root; ``held`` are the records
+    and frozen files that no commit held before it.
+    """
+
+    old: str | None
+    new: str
+    written: frozenset[str]
+    held: Mapping[Path, bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Side:
     """This side of the remote: the workspace, its repository and what its branch follows."""
 
     workspace: Workspace
     repository: git.Repository
     upstream: Upstream
+    forwards: list[_Move] = field(default_factory=list)
+    """The steps forward to the remote's state, oldest first."""
 
     def head(self) -> str | None:
         return self.repository.head()
@@ -101,8 +124,33 @@ class _Side:
                 return tip
             if head is not None and not contains(self._place, tip, head):
                 raise self._parted()
+            held = self.uncommitted()
             fast_forward(self._place, tip)
+            written = frozenset(changed_between(self._place, head, tip))
+            self.forwards.append(_Move(old=head, new=tip, written=written, held=held))
         return tip
+
+    def made(self, report: Report, before: str | None, held: Mapping[Path, bytes]) -> _Move | None:
+        """Return the step that an attempt made by its own commit; None if it made none, or somebody else made it."""
+        commit = report.data.get("commit")
+        if not commit or commit == before:
+            return None
+        parents = parents_of(self._place, commit)
+        old = parents[0] if parents else None
+        names = changed_between(self._place, old, commit)
+        folders = (self.workspace.releases, self.workspace.versions, self.workspace.projections)
+        ours = all(any((self.repository.root / name).is_relative_to(folder) for folder in folders) for name in names)
+        if len(parents) > 1 or not ours:  # somebody committed the record, with more, before the command could
+            return None
+        written = {self._name(self.workspace.root / file) for file in report.data.get("files", ())}
+        return _Move(old=old, new=commit, written=frozenset(written.intersection(names)), held=held)
+
+    def pushed(self, commit: str, tip: str | None, made: _Move | None) -> bool:
+        """Push, and return whether the commit is there by this push; False if somebody else was faster."""
+        pushed = self.upstream.push(commit)
+        if pushed.there and made:
+            return False  # somebody did the very same in the same second, and their push was the first
+        return pushed.done or self.arrived(commit, tip, pushed, made=made is not None)
 
     def arrived(self, commit: str, tip: str | None, pushed: Pushed, *, made: bool) -> bool:
         """Whether a push that Git calls failed is there all the same; False if somebody else was faster.
@@ -114,13 +162,13 @@ class _Side:
         if now not in {None, tip, commit}:
             self.upstream.fetch(now or "")
         if now == commit or (now is not None and now != tip and contains(self._place, now, commit)):
-            return not (made and pushed.rejected)
+            return not (made and pushed.rejected) or self._is_built_on(commit, now)
         if now != tip or pushed.raced:
             return False
         if pushed.rejected:
-            message = f"{self.upstream.shown} refused the push: {pushed.said}; nothing was changed"
+            message = f"{self.upstream.shown} refused the push: {pushed.said}{_AS_BEFORE}"
             raise InvalidError(message, code="push-refused", hint="ask whoever looks after the remote; nothing is lost")
-        message = f"the push to {self.upstream.shown} did not get there: {pushed.said}; nothing was changed"
+        message = f"the push to {self.upstream.shown} did not get there: {pushed.said}{_AS_BEFORE}"
         raise InvalidError(message, code="push-unreachable", hint="run the command again")
 
     def uncommitted(self) -> dict[Path, bytes]:
@@ -129,21 +177,72 @@ class _Side:
         paths = self.repository.uncommitted([folder for folder in folders if folder.exists()])
         return {path: path.read_bytes() for path in paths if path.is_file()}
 
-    def go_back(self, old: str | None, held: Mapping[Path, bytes]) -> None:
-        """Take back every commit since ``old`` with its files; those that were there before as they were."""
-        with self._locked():
-            new = self.head()
-            if new is None or new == old:
-                return
-            kept = {path.relative_to(self.repository.root).as_posix() for path in held}
-            names = [self.repository.root / name for name in changed_between(self._place, old, new)]
-            # what somebody has changed since stays as they have it
-            kept |= {path.relative_to(self.repository.root).as_posix() for path in self.repository.uncommitted(names)}
-            take_back(self._place, self.upstream.branch, old, new, kept, self._rank)
-            for path, data in held.items():
-                if not path.is_file() or path.read_bytes() != data:
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    replace_file(path, data)
+    @contextmanager
+    def taking_back(self, made: _Move | None = None) -> Iterator[None]:
+        """On an error, undo ``made`` and the steps forward; where something stays, the error says so.
+
+        The steps forward are of the remote's own history, so that one that stays is a warning and no conflict.
+        """
+        try:
+            yield
+        except PawlError as error:
+            try:
+                if made:
+                    self.undo(made)
+            except ConflictError as stays:
+                stays.problems = (*stays.problems, *_without_promise(error.problems))
+                raise stays from error
+            try:
+                while self.forwards:
+                    self.undo(self.forwards[-1])
+                    self.forwards.pop()
+            except ConflictError as stays:
+                warnings = tuple(replace(problem, severity="warning") for problem in stays.problems)
+                error.problems = (*_without_promise(error.problems), *warnings)
+            raise
+
+    def undo(self, move: _Move) -> None:
+        """Take one step back with its files, if it is the last one and all of them are as it left them.
+
+        Raises ``ConflictError`` where anything of somebody else's came after it; then all of it stays.
+        """
+        try:
+            with self._locked():
+                names = changed_between(self._place, move.old, move.new)
+                self._refuse_others(move, names)
+                held = {self._name(path): data for path, data in move.held.items()}
+                kept = {name for name in names if name in held or name not in move.written}
+                take_back(self._place, self.upstream.branch, move.old, move.new, kept, self._rank)
+                for name in move.written & held.keys():
+                    path = self.repository.root / name
+                    if not path.is_file() or path.read_bytes() != held[name]:
+                        path.parent.mkdir(parents=True, exist_ok=True)
+                        replace_file(path, held[name])
+        except (PawlError, OSError) as error:
+            if isinstance(error, ConflictError) and error.problems[0].code == "push-not-taken-back":
+                raise
+            raise stays_here(move.new, str(error)) from error
+
+    def _refuse_others(self, move: _Move, names: Iterable[str]) -> None:
+        """Raise ``ConflictError`` if somebody built on a step or changed its files; the caller holds the lock."""
+        if self.repository.branch() != self.upstream.branch.removeprefix("refs/heads/"):
+            raise stays_here(move.new, "another branch was checked out meanwhile")
+        if self.head() != move.new:
+            raise stays_here(move.new, "the branch was moved meanwhile")
+        changed = self.repository.uncommitted([self.repository.root / name for name in names])
+        later = [path for path in self.uncommitted() if path not in move.held and self._is_record(path)]
+        if found := sorted({self._name(path) for path in (*changed, *later)}):
+            raise stays_here(move.new, f"somebody changed or added meanwhile: {', '.join(found)}")
+
+    def _is_built_on(self, commit: str, now: str) -> bool:
+        """Whether what the remote has now was built on a commit here: another command here pushed both."""
+        head = self.head()
+        return head is not None and now != commit and contains(self._place, head, now)
+
+    def _name(self, path: Path) -> str:
+        """Return a file's name from the repository's root, which has no links in it."""
+        full = path.parent.resolve() / path.name
+        return full.relative_to(self.repository.root).as_posix()
 
     @property
     def _place(self) -> Place:
@@ -154,8 +253,10 @@ class _Side:
         path = self.repository.root / name
         if path.is_relative_to(self.workspace.projections):
             return 0
-        is_record = path.is_relative_to(self.workspace.releases) and not path.is_relative_to(self.workspace.evidence)
-        return 1 if is_record else 2
+        return 1 if self._is_record(path) else 2
+
+    def _is_record(self, path: Path) -> bool:
+        return path.is_relative_to(self.workspace.releases) and not path.is_relative_to(self.workspace.evidence)
 
     def _locked(self) -> Lock:
         self.workspace.make_private()
@@ -184,7 +285,17 @@ def _told(report: Report, row: Mapping[str, Any] | None, *, missed: bool = False
     data = {**report.data, "pushed": row}
     if not missed:
         return replace(report, data=data)
-    message = "the change is recorded here and not committed, so it was not pushed"
-    hint = "the next writing command with --push commits and pushes it"
-    problem = Problem(code="not-pushed", severity="warning", message=message, hint=hint)
-    return replace(report, data=data, problems=(*report.problems, problem))
+    files = " ".join(quote(file) for file in report.data.get("files", ()))
+    message = f"recorded here, not committed and not pushed; do not repeat the command. Its files: {files}"
+    hint = (
+        f"in the workspace: git add -- {files} && git commit -m 'what pawl recorded' -- {files} && git push; "
+        "or the next other writing command with --push does it"
+    )
+    problem = Problem(code="not-pushed", message=message, hint=hint)
+    # the record stands, so it is done; what was asked for is not, and whoever reads the exit code alone must hear of it
+    return replace(report, data=data, exit_code=report.exit_code or 1, problems=(*report.problems, problem))
+
+
+def _without_promise(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Return problems that do not say that all is as before."""
+    return tuple(replace(problem, message=problem.message.removesuffix(_AS_BEFORE)) for problem in problems)
