@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pawl.ids import Channel, Name, Ref, parse_ref
+from pawl.io.memory import forget as forget_memory
 from pawl.io.strict_yaml import load
 from pawl.operations.authoring.publishing import publish, published_form
 from pawl.operations.governing.policies import policy_adopt
@@ -207,8 +208,8 @@ def forget(workspace: Workspace) -> None:
     for path in workspace.private.glob("*"):
         if path.is_dir():
             shutil.rmtree(path)
-        elif path.name == "sources":
-            path.unlink()
+        elif path.suffix == ".db" and path != workspace.ledger_file:
+            forget_memory(path)
 
 
 def contents(workspace: Workspace, files: tuple[str, ...]) -> dict[str, bytes]:
