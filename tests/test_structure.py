@@ -137,8 +137,9 @@ def test_imports_only_point_down(name: str, path: Path) -> None:
         target = module.removeprefix("pawl.")
         assert rank(target) < own or (room(target) == room(name) and rank(target) == own), f"{name} imports {target}"
         assert not [word for word in taken if word.startswith("_")], f"{name} takes private names of {target}"
-        inner = [word for word in taken if (SOURCE / Path(*target.split(".")) / f"{word}.py").exists()]
-        module_file = (SOURCE / Path(*target.split("."))).with_suffix(".py")
+        folder = SOURCE / Path(*target.split("."))
+        inner = [word for word in taken if (folder / f"{word}.py").exists() or (folder / word / "__init__.py").exists()]
+        module_file = folder.with_suffix(".py")
         assert module_file.exists() or inner == taken or set(taken) <= surface(target), f"{name}: {target}"
 
 

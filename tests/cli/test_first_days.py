@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import pawl
-from pawl.io import git as pawl_git
-from pawl.io import git_process
+from pawl.io.git import process as git_process
+from pawl.io.git import repository as pawl_git
 from support import FIRST, Shop, git, in_process
 
 DRAFT = "procedures/support/refund-draft.yaml"

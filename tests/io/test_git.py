@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from pawl.errors import ConflictError, InvalidError, NotFoundError, PawlError
-from pawl.io import git_index, git_objects, steps
+from pawl.io import steps
 from pawl.io.files import read_bounded
 from pawl.io.git import Repository, find
+from pawl.io.git import index as git_index
+from pawl.io.git import objects as git_objects
 
 GitCommand = Callable[..., str]
 
@@ -246,8 +248,9 @@ def test_what_a_calling_hook_sets_is_not_followed(
 def test_a_commit_from_inside_a_running_commit_is_a_conflict(repository: Repository, git: GitCommand) -> None:
     script = (
         "import sys; from pathlib import Path; from pawl.errors import ConflictError\n"
-        "from pawl.io import git, git_index\n"
-        "git_index.INDEX_LOCK_SECONDS = 0.1\n"
+        "from pawl.io import git\n"
+        "from pawl.io.git import index\n"
+        "index.INDEX_LOCK_SECONDS = 0.1\n"
         "try:\n    git.find(Path('.')).commit([Path('other')], 'm')\n"
         "except ConflictError as error:\n    Path('said').write_text(error.problems[0].code)\n"
     )

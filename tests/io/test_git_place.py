@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from pawl.errors import InvalidError
-from pawl.io import git_place, git_process
 from pawl.io.git import find
-from pawl.io.git_place import locate
+from pawl.io.git import place as git_place
+from pawl.io.git import process as git_process
+from pawl.io.git.place import locate
 
 GitCommand = Callable[..., str]
 

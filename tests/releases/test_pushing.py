@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from gits import git_in_front
-from pawl.io import git_remote, steps
+from pawl.io import steps
+from pawl.io.git import remote as git_remote
 from support import FIRST, Shop, git, in_process
 
 HALT = ("halt", "support/refund", "--channel", "staging", "--reason", "stop")

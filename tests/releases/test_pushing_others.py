@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from pawl.errors import InvalidError
-from pawl.io import git_remote, steps
-from pawl.io.git_process import start
+from pawl.io import steps
+from pawl.io.git import remote as git_remote
+from pawl.io.git.process import start
 from pawl.operations import pushing
 from releases.test_pushing import HALT, PROMOTE, before_each_push, no_hook, other, remote, state, tip
 from support import Shop, git

@@ -20,7 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from pawl.errors import InvalidError
-from pawl.io.git_process import run as run_git
+from pawl.io.git.process import run as run_git
 
 NAMESPACE = "pawl"
 SIGN_SECONDS = 30.0

@@ -21,8 +21,8 @@ from pawl.errors import ConflictError, InvalidError, PawlError, UsageError
 from pawl.io import git
 from pawl.io.files import Lock
 from pawl.io.files import replace as replace_file
-from pawl.io.git_place import Place
-from pawl.io.git_remote import (
+from pawl.io.git.place import Place
+from pawl.io.git.remote import (
     Pushed,
     Upstream,
     changed_between,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
 from pawl.io.git import Repository
-from pawl.io.git_history import Alteration, alterations
+from pawl.io.git.history import Alteration, alterations
 from pawl.problems import Problem
 from pawl.workspace import Workspace
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from pawl.io.git import REGULAR, Repository
-from pawl.io.git_process import run
+from pawl.io.git.process import run
+from pawl.io.git.repository import REGULAR, Repository
 
 _LOG = (
     "--no-replace-objects",

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from pawl.errors import ConflictError, InvalidError
-from pawl.io.git_place import Place
-from pawl.io.git_process import ANY_END, run, start, why
-from pawl.io.git_settings import Settings
+from pawl.io.git.place import Place
+from pawl.io.git.process import ANY_END, run, start, why
+from pawl.io.git.settings import Settings
 from pawl.io.steps import step
 
 NETWORK_SECONDS = 120

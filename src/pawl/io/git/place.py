@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pawl.errors import InvalidError
-from pawl.io.git_process import complaint, run
+from pawl.io.git.process import complaint, run
 
 _PLAIN_LINE = re.compile(
     rb'\s*([#;].*|\[[A-Za-z0-9.-]+(\s+"[^"\\]*")?\]|[A-Za-z][A-Za-z0-9-]*(\s*=\s*[^"\\#;]*)?)?\s*(?<!\\)'

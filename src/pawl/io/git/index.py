@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 
 from pawl.errors import ConflictError, InvalidError
-from pawl.io.git_place import Place
-from pawl.io.git_process import ANY_END, run, why
+from pawl.io.git.place import Place
+from pawl.io.git.process import ANY_END, run, why
 from pawl.io.steps import step
 
 INDEX_LOCK_SECONDS = 2.0

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pawl.errors import InvalidError
-from pawl.io.git_objects import Objects
+from pawl.io.git.objects import Objects
 
 _ENTRY = {size: re.compile(rb"[0-7]+ [^\x00]+\x00.{%d}" % size, re.DOTALL) for size in (20, 32)}
 _TREES = frozenset({b"40000", b"040000"})

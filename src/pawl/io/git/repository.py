@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from pawl.errors import InvalidError, NotFoundError
-from pawl.io.git_commit import Prepared, commit
-from pawl.io.git_objects import Objects, refuse_larger
-from pawl.io.git_place import Place, locate
-from pawl.io.git_process import run
-from pawl.io.git_remote import Upstream, upstream
-from pawl.io.git_settings import read, start_reading
+from pawl.io.git.commit import Prepared, commit
+from pawl.io.git.objects import Objects, refuse_larger
+from pawl.io.git.place import Place, locate
+from pawl.io.git.process import run
+from pawl.io.git.remote import Upstream, upstream
+from pawl.io.git.settings import read, start_reading
 
 _MOST_ARGUMENTS = 500
 _NUL = b"\x00"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pawl.errors import InvalidError
-from pawl.io.git_process import Running, complaint, start
+from pawl.io.git.process import Running, complaint, start
 
 _FALSE = frozenset({"false", "no", "off", "0", ""})
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pawl.errors import InvalidError
-from pawl.io.git_process import command, complaint, environment
+from pawl.io.git.process import command, complaint, environment
 
 _NOTHING = (b" missing\n", b" ambiguous\n", b" submodule\n")
 

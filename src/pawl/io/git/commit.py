@@ -16,12 +16,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from pawl.errors import ConflictError, InvalidError, NotFoundError, PawlError
-from pawl.io.git_index import UPDATE, follow, refuse_unfinished, wait_for_index
-from pawl.io.git_objects import Objects
-from pawl.io.git_place import Place
-from pawl.io.git_process import ANY_END, Running, run, start, why
-from pawl.io.git_settings import Settings, read, start_reading
-from pawl.io.git_trees import Changes, OddTreeError, Writer, written
+from pawl.io.git.index import UPDATE, follow, refuse_unfinished, wait_for_index
+from pawl.io.git.objects import Objects
+from pawl.io.git.place import Place
+from pawl.io.git.process import ANY_END, Running, run, start, why
+from pawl.io.git.settings import Settings, read, start_reading
+from pawl.io.git.trees import Changes, OddTreeError, Writer, written
 from pawl.io.steps import step
 
 _NUL = b"\x00"
