@@ -64,7 +64,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def live(template: Path, folder: Path, words: list[str]) -> Workspace:
     """Copy the template and try each word, whatever comes of it."""
     if folder.exists():
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)  # an index may be closed at this moment
     shutil.copytree(template, folder)
     shop = Shop(folder)
     for word in words:
