@@ -33,7 +33,7 @@ shop.release_first()
 shop.release_second()
 shop.rollback("support/refund")
 shop.pawl("freeze", "production", "--until", "2026-04-01", "--reason", "\\u0130 \\u0131 \\u00e9")
-for words in ("status", "list", "verify", "check", "audit", "history production", "policy show", "schema prompt",
+for words in ("status", "list", "verify", "check", "audit", "history production", "policy show",
               "targets support/refund --channel production", "snapshot production --out agents.json --expires PT1H"):
     for form in ("text", "json"):
         ended = in_process("-C", "shop", *words.split(), "-o", form)
