@@ -6,6 +6,7 @@ like a file, what cannot be looked at) comes without a status, and is for the ca
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
@@ -13,9 +14,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from pawl.errors import InvalidError
 from pawl.io.file_marks import Mark, folder_mark, mark_of, same_mark
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 _FILE = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 
 
@@ -75,7 +78,8 @@ def files_of(root: Path, folder: Path, known: Folders) -> Iterator[tuple[str, os
         now = time.time_ns()
         try:
             status = os.lstat(f"{root}/{here}")
-        except OSError:
+        except OSError as error:
+            _refuse_unless_gone(root, here, error)
             continue
         mark = known.marks.get(here)
         if mark and mark == same_mark(status):
@@ -93,14 +97,28 @@ def files_of(root: Path, folder: Path, known: Folders) -> Iterator[tuple[str, os
 
 
 def _files_in(root: Path, here: str) -> tuple[list[str], list[str], set[str]] | None:
-    try:
-        handle = os.open(f"{root}/{here}", _FOLDER)
-    except OSError:
+    handle = _opened(root, here)
+    if handle is None:
         return None
     try:
-        return _listed(handle)
+        return _listed(root, here, handle)
     finally:
         os.close(handle)
+
+
+def _opened(root: Path, here: str) -> int | None:
+    """Return a folder to be listed; None for one that is not there."""
+    try:
+        return os.open(f"{root}/{here}", _FOLDER)
+    except OSError as error:
+        _refuse_unless_gone(root, here, error)
+        return None
+
+
+def _refuse_unless_gone(root: Path, here: str, error: OSError) -> None:
+    """Raise ``InvalidError`` for a folder that is there and cannot be listed: it must not pass for an empty one."""
+    if error.errno not in _GONE:
+        raise InvalidError(f"cannot read {root}/{here}: {error.strerror}", code="cannot-read") from error
 
 
 def _looked_at(path: str) -> os.stat_result | None:
@@ -116,12 +134,11 @@ def files_below(root: Path, folder: Path) -> Iterator[Seen]:
     waiting = [folder.relative_to(root).as_posix()]
     while waiting:
         here = waiting.pop()
+        handle = _opened(root, here)
+        if handle is None:
+            continue
         try:
-            handle = os.open(f"{root}/{here}", _FOLDER)
-        except OSError:
-            continue  # what is not there, or cannot be listed, holds nothing
-        try:
-            names, folders, odd = _listed(handle)
+            names, folders, odd = _listed(root, here, handle)
             for name in names:
                 status = _status(name, handle) if plain and name not in odd else None
                 yield Seen(f"{here}/{name}", name, handle, status)
@@ -157,8 +174,15 @@ def _is_plain(root: Path, folder: Path) -> bool:
     return not any(root.joinpath(*parts[:length]).is_symlink() for length in range(1, len(parts) + 1))
 
 
-def _listed(handle: int) -> tuple[list[str], list[str], set[str]]:
+def _listed(root: Path, here: str, handle: int) -> tuple[list[str], list[str], set[str]]:
     """Return the names of files, of folders to go into, and which of the first are odd."""
+    try:
+        return _names(handle)
+    except OSError as error:
+        raise InvalidError(f"cannot read {root}/{here}: {error.strerror}", code="cannot-read") from error
+
+
+def _names(handle: int) -> tuple[list[str], list[str], set[str]]:
     names: list[str] = []
     folders: list[str] = []
     odd: set[str] = set()
