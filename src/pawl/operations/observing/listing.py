@@ -1,26 +1,21 @@
 """List: which procedures are published, found by what is said of them.
 
-Rows are kept in a memory below .pawl/ for as long as the files of every journal are what they were; whatever changed in
-one of them, its rows are made anew from the journals, which are checked then. What a document says of itself is read
-once for each digest.
+Rows are kept in a memory below .pawl/ for as long as every journal ends with the record that it ended with, from which
+all before it follows. What a document says of itself is read once for each digest.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 from pawl._version import __version__
-from pawl.canonical import sha256
 from pawl.errors import PawlError
 from pawl.ids import REGISTRY_JOURNAL
-from pawl.io.file_marks import mark_of
 from pawl.io.memory import Lost, Memory, open_memory
 from pawl.operations.session import Report, Session
 from pawl.operations.world import World, read_world
@@ -105,31 +100,9 @@ def _found(memory: Memory, workspace: Workspace, wanted: Wanted) -> list[dict[st
 
 
 def _state(workspace: Workspace) -> str:
-    """Return what changes with any change of any record: the marks of their files, or their digests while they are new.
-
-    It is taken before the journals are read, so that what is written meanwhile is a change that the next look sees.
-    """
-    now_ns = time.time_ns()
-    lines = []
-    for journal in (REGISTRY_JOURNAL, *workspace.channels()):
-        try:
-            entries = sorted(os.scandir(workspace.releases / journal), key=lambda entry: entry.name)
-        except OSError as error:
-            lines.append(f"{journal} {error.errno}")
-            continue
-        lines += (f"{journal}/{entry.name} {_mark(entry, now_ns)}" for entry in entries)
-    return sha256("\n".join(lines).encode("utf-8", "surrogateescape"))
-
-
-def _mark(entry: os.DirEntry[str], now_ns: int) -> str:
-    try:
-        mark = mark_of(entry.stat(follow_symlinks=False), now_ns)
-        if mark is None:
-            with open(entry.path, "rb") as file:  # noqa: PTH123 - an entry has no path object
-                return sha256(file.read())
-    except OSError as error:
-        return f"error {error.errno}"
-    return mark
+    """Return the newest record of every journal, looked at before the journals are read for the rows."""
+    journals = (REGISTRY_JOURNAL, *workspace.channels())
+    return json.dumps({journal: workspace.head(journal).digest for journal in journals})
 
 
 def _newest(world: World) -> Iterator[tuple[Published, int]]:
