@@ -10,7 +10,7 @@ import pytest
 
 from pawl.io import file_marks
 from pawl.operations.reviewing import frozen_copies
-from pawl.operations.source_memory import open_sources
+from pawl.operations.sources.memory import open_sources
 from pawl.registry.catalog import Published
 from pawl.workspace import Workspace
 from support import Shop

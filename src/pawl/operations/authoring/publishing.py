@@ -13,8 +13,8 @@ from pawl.operations.authoring.bumping import Ground, Step, ground_of, reused, s
 from pawl.operations.reviewing.frozen_copies import copy_path
 from pawl.operations.reviewing.linting import lint_new
 from pawl.operations.session import Report, Session
-from pawl.operations.source_values import Head
 from pawl.operations.sources import Source, Sources, read_sources
+from pawl.operations.sources.values import Head
 from pawl.operations.uncommitted import uncommitted_notes
 from pawl.operations.world import read_world
 from pawl.problems import Fault, Problem

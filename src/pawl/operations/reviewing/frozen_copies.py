@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from pawl.errors import IntegrityError
 from pawl.io.file_marks import Mark, mark_of, same_mark
-from pawl.operations.source_files import Folders, files_of
-from pawl.operations.source_memory import open_sources
+from pawl.operations.sources.files import Folders, files_of
+from pawl.operations.sources.memory import open_sources
 from pawl.problems import Problem
 from pawl.registry.catalog import Catalog, Published
 from pawl.workspace import Workspace

@@ -17,7 +17,7 @@ from pawl.conformance.suites import Case, Suite, read_suite, suite_of
 from pawl.errors import ConflictError
 from pawl.ids import Name, Version
 from pawl.io.strict_yaml import load
-from pawl.operations.source_memory import Row, SourceMemory
+from pawl.operations.sources.memory import Row, SourceMemory
 from pawl.procedures.procedure import Procedure
 from pawl.procedures.read import read_procedure
 from pawl.workspace import Workspace

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from pawl.errors import ConflictError
 from pawl.io import file_marks, strict_yaml
-from pawl.operations import remembered, source_files, source_memory, source_values, sources
-from pawl.operations.sources import Sources, read_sources, read_suites
+from pawl.operations.sources import Sources, files, read_sources, read_suites, reading, unopened, values
+from pawl.operations.sources import memory as source_memory
 from pawl.policy.sources import policy_document
 from pawl.workspace import Workspace
 from support import Shop, git
@@ -43,13 +43,13 @@ def wait() -> None:
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every file that the quick reader opens."""
     seen: list[str] = []
-    read = source_files.read_quickly
+    read = files.read_quickly
 
-    def noted(found: source_files.Seen, limit: int) -> Any:
+    def noted(found: files.Seen, limit: int) -> Any:
         seen.append(found.path)
         return read(found, limit)
 
-    monkeypatch.setattr(sources, "read_quickly", noted)
+    monkeypatch.setattr(reading, "read_quickly", noted)
     return seen
 
 
@@ -63,9 +63,9 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
         seen.append(data)
         return load(data)
 
-    monkeypatch.setattr(sources, "load", noted)
-    monkeypatch.setattr(remembered, "load", noted)
-    monkeypatch.setattr(source_values, "load", noted)
+    monkeypatch.setattr(reading, "load", noted)
+    monkeypatch.setattr(unopened, "load", noted)
+    monkeypatch.setattr(values, "load", noted)
     return seen
 
 
@@ -407,7 +407,7 @@ def test_a_remembered_policy_says_what_its_file_does(shop: Shop) -> None:
     shop.pawl("check")
     read = read_sources(Workspace(shop.root))
     for name, source in read.policies.items():
-        assert isinstance(source, source_values.UnopenedSource)
+        assert isinstance(source, values.UnopenedSource)
         parsed = source.opened().value
         assert (source.value, name) == (parsed, parsed.name)
         assert policy_document((source.value,)) == policy_document((parsed,))

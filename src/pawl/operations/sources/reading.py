@@ -2,7 +2,7 @@
 
 A file that does not read is never skipped: it is a problem with file, line and column, and what it would have held is
 not there for anybody. Procedures and suites whose files show no change since they read well are not opened; whoever
-asks for more than their heads has them read and hashed at that moment (``remembered``).
+asks for more than their heads has them read and hashed at that moment (``unopened``).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from pawl.ids import Name, parse_name
 from pawl.io.file_marks import Mark, same_mark
 from pawl.io.locating import problems_of, unreadable_problems
 from pawl.io.strict_yaml import Unreadable, load
-from pawl.operations.remembered import Unopened, UnopenedProcedure, UnopenedSuite, remembered_document
-from pawl.operations.source_files import Seen, files_below, read_quickly
-from pawl.operations.source_memory import FILE, MARK, NAME, Row, SourceMemory, open_sources
-from pawl.operations.source_values import Files, Source, Sources, UnopenedSource
+from pawl.operations.sources.files import Seen, files_below, read_quickly
+from pawl.operations.sources.memory import FILE, MARK, NAME, Row, SourceMemory, open_sources
+from pawl.operations.sources.unopened import Unopened, UnopenedProcedure, UnopenedSuite, remembered_document
+from pawl.operations.sources.values import Files, Source, Sources, UnopenedSource
 from pawl.policy.rules import PolicySource
 from pawl.policy.sources import policy_document, read_policy, rules_from
 from pawl.problems import Fault, Problem
@@ -33,8 +33,6 @@ from pawl.procedures.procedure import Procedure
 from pawl.procedures.read import read_procedure
 from pawl.registry.settings import Settings, read_settings, settings_of
 from pawl.workspace import MAX_SOURCE_BYTES, Workspace
-
-__all__ = ["Source", "Sources", "read_one", "read_policies", "read_settings_file", "read_sources", "read_suites"]
 
 Value = TypeVar("Value")
 

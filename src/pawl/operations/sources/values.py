@@ -10,8 +10,8 @@ from pawl.conformance.suites import Suite, applies
 from pawl.ids import Digest, Name, Version
 from pawl.io.locating import problems_of
 from pawl.io.strict_yaml import load
-from pawl.operations.remembered import Unopened
-from pawl.operations.source_memory import ABOUT, BLOB, DIGEST, FILE, PATH, REQUIRES, TYPE, VERSION, Row
+from pawl.operations.sources.memory import ABOUT, BLOB, DIGEST, FILE, PATH, REQUIRES, TYPE, VERSION, Row
+from pawl.operations.sources.unopened import Unopened
 from pawl.problems import Fault, Problem
 from pawl.procedures.procedure import Procedure
 from pawl.registry.settings import Settings
