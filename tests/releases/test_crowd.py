@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import random
 from collections import Counter
 from pathlib import Path
@@ -12,31 +11,15 @@ from typing import Any
 import pytest
 
 from pawl.errors import PawlError
-from pawl.ids import REGISTRY_JOURNAL, Channel
+from pawl.ids import REGISTRY_JOURNAL
 from pawl.runs.views import open_channel
 from pawl.workspace import Workspace
+from releases import crowds
 from releases.commands import Bases
-from support import FIRST, SECOND, git, in_process
+from releases.crowds import CONTEXT, FORESEEN, STAGING, WHY
+from support import FIRST, git, in_process
 
-CONTEXT = multiprocessing.get_context("fork")
-STAGING = Channel("staging")
-WHY = ("--reason", "a crowd")
-ON = ("--channel", "staging", *WHY)
-WORDS = (
-    ("promote", *SECOND, "--to", "staging", *WHY),
-    ("promote", *FIRST, "--to", "staging", *WHY),
-    ("rollback", "support/refund", "--to", "1.0.0", *ON),
-    ("rollback", "support/refund", "--to", "2.0.0", *ON),
-    ("unreject", "support/refund@2.0.0", *ON),
-    ("unreject", "support/refund@1.0.0", *ON),
-    ("halt", "support/refund", *ON),
-    ("resume", "support/refund", *ON),
-    ("deprecate", FIRST[1], *WHY),
-    ("restore", FIRST[1], *WHY),
-    ("publish",),
-)
-FORESEEN = {0, 1, 3, 4, 5, 7}
-"""Done or nothing to do; not there; refused; with fewer tests; lost a race; rejected. All else would be a fault."""
+WORDS = (*crowds.WORDS, ("deprecate", FIRST[1], *WHY), ("restore", FIRST[1], *WHY))
 
 
 def _writer(root: Path, seed: int, turns: int, told: Any) -> None:

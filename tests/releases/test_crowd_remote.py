@@ -6,7 +6,6 @@ The first turn is a race that cannot be missed: whoever is about to push waits u
 from __future__ import annotations
 
 import json
-import multiprocessing
 import random
 import re
 import subprocess
@@ -18,31 +17,16 @@ from typing import Any
 
 import pytest
 
-from pawl.ids import REGISTRY_JOURNAL, Channel
+from pawl.ids import REGISTRY_JOURNAL
 from pawl.io import steps
 from pawl.operations.pushing import TRIES
 from pawl.workspace import Workspace
+from releases import crowds
 from releases.commands import Bases
-from support import FIRST, SECOND, Shop, git, in_process
+from releases.crowds import CONTEXT, FORESEEN, ON, STAGING
+from support import FIRST, Shop, git, in_process
 
-CONTEXT = multiprocessing.get_context("fork")
-STAGING = Channel("staging")
-WHY = ("--reason", "a crowd")
-ON = ("--channel", "staging", *WHY)
-WORDS = (
-    ("promote", *SECOND, "--to", "staging", *WHY),
-    ("promote", *FIRST, "--to", "staging", *WHY),
-    ("rollback", "support/refund", "--to", "1.0.0", *ON),
-    ("rollback", "support/refund", "--to", "2.0.0", *ON),
-    ("unreject", "support/refund@2.0.0", *ON),
-    ("unreject", "support/refund@1.0.0", *ON),
-    ("reject", FIRST[1], *ON),
-    ("halt", "support/refund", *ON),
-    ("resume", "support/refund", *ON),
-    ("publish",),
-)
-FORESEEN = {0, 1, 3, 4, 5, 7}
-"""Done or nothing to do; not there; refused; with fewer tests; lost each race; rejected. All else would be a fault."""
+WORDS = (*crowds.WORDS, ("reject", FIRST[1], *ON))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
