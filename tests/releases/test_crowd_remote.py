@@ -79,7 +79,7 @@ def _pusher(root: Path, clone: int, turns: int, rounds: Sequence[Any], raced: An
     steps.hook = hook
     rows = []
     for turn in range(turns):
-        words: tuple[str, ...] = ("publish",) if turn == 0 else chosen.choice(WORDS)
+        words: tuple[str, ...] = ("publish",) if turn % 3 == 0 else chosen.choice(WORDS)
         if words == ("publish",):
             words = ("publish", _new_procedure(root, clone, turn))
         before = state(root)
@@ -216,7 +216,7 @@ def test_four_clones_push_at_the_same_moment(bases: Bases, tmp_path: Path) -> No
 def test_eight_clones_of_one_remote(bases: Bases, tmp_path: Path) -> None:
     ends = judged(bases, tmp_path, clones=8, turns=12)
     print(f"exit code, status, pushed: {dict(ends)}")  # noqa: T201 - shown by pytest -rP
-    assert sum(count for (*_, pushed), count in ends.items() if pushed) > 20
+    assert sum(count for (*_, pushed), count in ends.items() if pushed) > 12, ends
 
 
 TAKEN = """\

@@ -252,7 +252,7 @@ frozen-changed | a published version's file is not as it was published
 journal-damaged | a record was changed, is missing (also against Git's last commit), or does not follow the one before
   it
 clock-back | a record is of an earlier time than the one before it, or it is earlier now than the newest record: what
-  had ended could count again (warning; also of `promote`, `rollback` and `remove`)
+  had ended could count again (warning, from a minute on; also of `promote`, `rollback` and `remove`)
 git-not-asked | Git cannot say what the last commit holds, so journals are checked by themselves alone (warning)
 journal-truncated | a journal lacks its end: a record that a channel was judged on, or that a file kept elsewhere
   knows of (`verify --against`)

@@ -1,8 +1,13 @@
-"""Clocks that were set back: order is by serial whatever they say, and what had ended could count again by them."""
+"""Clocks that were set back: order is by serial whatever they say, and what had ended could count again by them.
+
+Less than ``SLACK`` is nobody's fault: a command reads its clock when it starts and may then wait for one that started
+later, and machines that are kept in step are still some seconds apart.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 from pawl.ids import REGISTRY_JOURNAL, Channel, Serial
@@ -10,18 +15,19 @@ from pawl.operations.session import Session
 from pawl.problems import Problem
 from pawl.registry.journal import Record
 
+SLACK = timedelta(minutes=1)
 _HINT = "look at the clocks of the machines that wrote them, and at what had ended and may have counted again"
 
 
 def set_back(records: Sequence[Record]) -> frozenset[Serial]:
-    """Return the records of a journal that are of an earlier time than the one before them."""
-    return frozenset(after.serial for before, after in pairwise(records) if after.at < before.at)
+    """Return the records of a journal that are of a time before that of the one before them, by ``SLACK`` or more."""
+    return frozenset(after.serial for before, after in pairwise(records) if _is_back(before.at, after.at))
 
 
 def journal_problems(where: str, records: Sequence[Record]) -> Iterator[Problem]:
-    """Yield a warning for each record of a journal that is of an earlier time than the one before it."""
+    """Yield a warning for each record of a journal whose clock was back, as ``set_back`` tells."""
     for before, after in pairwise(records):
-        if after.at < before.at:
+        if _is_back(before.at, after.at):
             first = f"record {before.serial} before it of {before.at}"
             message = f"record {after.serial} of {where} is of {after.at}, and {first}"
             yield Problem(code="clock-back", severity="warning", message=message, hint=_HINT)
@@ -32,7 +38,7 @@ def now_problems(session: Session, channel: Channel) -> tuple[Problem, ...]:
     found = []
     for journal in (channel, REGISTRY_JOURNAL):
         newest = session.workspace.newest(journal)
-        if newest is not None and session.at < newest.at:
+        if newest is not None and _is_back(newest.at, session.at):
             message = f"it is {session.at} by the clock here, and record {newest.serial} of {journal} is of {newest.at}"
             found.append(
                 Problem(
@@ -43,3 +49,7 @@ def now_problems(session: Session, channel: Channel) -> tuple[Problem, ...]:
                 )
             )
     return tuple(found)
+
+
+def _is_back(before: str, after: str) -> bool:
+    return after < before and datetime.fromisoformat(before) - datetime.fromisoformat(after) >= SLACK

@@ -34,6 +34,24 @@ def test_a_clock_that_never_went_back_is_not_spoken_of(plain_shop: Shop, monkeyp
     assert "clock_back" not in str(plain_shop.pawl("history", "staging"))
 
 
+@pytest.mark.parametrize(("at", "count"), [("2999-03-02T11:59:01Z", 0), ("2999-03-02T11:59:00Z", 1)])
+def test_less_than_a_minute_is_nobodys_fault(
+    plain_shop: Shop, monkeypatch: pytest.MonkeyPatch, at: str, count: int
+) -> None:
+    """Who waited for the lock is of an earlier second than who had it, and no two machines have one clock."""
+    set_clock(monkeypatch, LATE)
+    plain_shop.release_first()
+    set_clock(monkeypatch, at)
+    plain_shop.second()
+    plain_shop.pawl("publish")
+    answer = plain_shop.promote("support/check-eligibility@1.0.0", to="staging")
+    assert count == plain_shop.codes(answer, "warning").count("clock-back")
+    assert [2 * count] == [len(told(plain_shop, "verify"))]
+    assert [None, True if count else None] == [
+        row.get("clock_back") for row in plain_shop.pawl("history", "staging")["records"]
+    ]
+
+
 def test_a_release_says_that_the_clock_is_before_the_newest_record(back: Shop) -> None:
     reason = ("--reason", "errors", "--dry-run")
     for words, code in (
