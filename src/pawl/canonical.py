@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from json.encoder import encode_basestring as quoted
 
 from pawl.ids import Digest
 
@@ -86,7 +87,58 @@ def content_digest(document: Mapping[str, Any]) -> Digest:
 
 def record_bytes(value: Any) -> bytes:
     """Return the one spelling of a JSON value that pawl writes to a file."""
-    return (json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8")
+    return f"{record_text(value)}\n".encode()
+
+
+def record_text(value: Any, margin: str = "") -> str:
+    """Return the same as it stands inside of another value, whose lines begin with ``margin``; without a last newline.
+
+    Raises ``ValueError`` or ``TypeError`` for what JSON cannot hold, as ``json.dumps`` does.
+    """
+    try:
+        return _laid_out(value, f"\n{margin}")
+    except (_Unusual, RecursionError):  # also circles, of which the encoder says what they are
+        text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+        return text.replace("\n", f"\n{margin}")  # a line never ends within a text
+
+
+class _Unusual(Exception):  # noqa: N818 - no error: it is left to the encoder of the standard library
+    """A value of another type than files usually hold."""
+
+
+def _laid_out(value: Any, line: str) -> str:
+    """Return JSON in lines, each of which begins with ``line``: the standard library's encoder takes its time for it.
+
+    Both spell these types alike; subclasses of them, floats and other keys are ``_Unusual``.
+    """
+    kind = type(value)
+    if kind is str:
+        return quoted(value)
+    if kind is dict:
+        if not value:
+            return "{}"
+        inner = f"{line}  "
+        rows = []
+        for key in _sorted(value):
+            item = value[key]
+            rows.append(f"{quoted(key)}: {quoted(item) if type(item) is str else _laid_out(item, inner)}")
+        return f"{{{inner}{f',{inner}'.join(rows)}{line}}}"
+    if kind is list or kind is tuple:
+        if not value:
+            return "[]"
+        inner = f"{line}  "
+        return f"[{inner}{f',{inner}'.join([_laid_out(item, inner) for item in value])}{line}]"
+    if kind is int or kind is bool or value is None:
+        return "null" if value is None else str(value).lower()
+    raise _Unusual
+
+
+def _sorted(value: dict[Any, Any]) -> list[str]:
+    """Return the keys in their order; ``_Unusual`` where one is no plain text."""
+    for key in value:
+        if type(key) is not str:
+            raise _Unusual
+    return sorted(value)
 
 
 def timestamp(moment: datetime) -> str:

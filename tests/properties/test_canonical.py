@@ -1,8 +1,9 @@
-"""The quick way to canonical bytes gives what rfc8785 gives, for every value, and refuses what that refuses."""
+"""The quick ways to bytes give what rfc8785 and the standard library give, and refuse what those refuse."""
 
 from __future__ import annotations
 
 import enum
+import json
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import rfc8785
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pawl.canonical import canonical_bytes
+from pawl.canonical import canonical_bytes, record_bytes, record_text
 
 TEXT = st.text(st.characters(), max_size=8) | st.sampled_from(
     ["\ue000", "\U0001f600", "\uffff", "\ud800", "\x7f", '"\\']
@@ -61,3 +62,47 @@ def test_a_circle_ends() -> None:
     circle.append(circle)
     with pytest.raises(RecursionError):
         canonical_bytes(circle)
+
+
+def _in_lines(value: Any) -> bytes:
+    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return f"{text}\n".encode()
+
+
+@given(VALUES)
+@example({"\U0001f600": 1, "\ue000": 2})
+@example([[], {}, (), [[]], {"a": {}}])
+@example([2**70, -1, 0, True, False, None, 1.5, -0.0, 1e16])
+@example({"a": Colour.RED, "b": ("x",), "c": {"d": [1, {"e": "f\ng"}]}})
+@example({Colour.RED: 1})
+@example({1: 2})
+@example({"a": 1, 2: 3})
+@example({True: 1})
+@example([float("nan")])
+@example(["\ud800"])
+@example({"a": object()})
+@example({"a": {1, 2}})
+def test_files_are_spelled_as_the_standard_library_does(value: Any) -> None:
+    assert outcome(record_bytes, value) == outcome(_in_lines, value)
+
+
+@given(VALUES, st.integers(min_value=0, max_value=3))
+def test_inside_of_another_value_every_line_has_its_margin(value: Any, depth: int) -> None:
+    def inside(value: Any) -> bytes:
+        for _ in range(depth):
+            value = [value]
+        return _in_lines(value)
+
+    def by_hand(value: Any) -> bytes:
+        margins = ["  " * number for number in range(depth + 1)]
+        opened, closed = "".join(f"[\n{margin}" for margin in margins[1:]), "".join(f"\n{m}]" for m in margins[-2::-1])
+        return f"{opened}{record_text(value, margins[-1])}{closed}\n".encode()
+
+    assert outcome(by_hand, value) == outcome(inside, value)
+
+
+def test_a_circle_is_no_file() -> None:
+    circle: dict[str, Any] = {}
+    circle["itself"] = [circle]
+    with pytest.raises(ValueError, match="Circular"):
+        record_bytes(circle)

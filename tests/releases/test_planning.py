@@ -37,7 +37,7 @@ YES = Verdict(
 )
 NO = replace(YES, findings=(Finding(check="c", status="failed", code="c", message="m", exit_code=7),))
 ROW = {"file": "a/1.0.0/s.staging-000001.json", "digest": sha256(b"x")}
-NEW = NewEvidence(name=str(ROW["file"]), statement={"s": 1}, entry=ROW)
+NEW = NewEvidence(name=str(ROW["file"]), data=b"{}\n", entry=ROW)
 
 
 def after(line: Line, plan: Plan) -> ChannelState:

@@ -13,6 +13,7 @@ from json.encoder import encode_basestring as quoted
 from json.encoder import encode_basestring_ascii as quoted_ascii
 from typing import Any
 
+from pawl.canonical import record_text
 from pawl.errors import IntegrityError, why_unreadable
 from pawl.ids import Channel, Digest, Name, Serial
 from pawl.problems import Problem
@@ -43,7 +44,7 @@ def projection_bytes(state: ChannelState) -> bytes:
     """Return the file registry/channels/<channel>.json: ``record_bytes`` of the projection, from the text of its rows
     where that is stored."""
     fields = {name: _braces(texts, "  ") for name, texts in _parts(state, "pretty")}
-    fields |= {name: _pretty(value, "  ") for name, value in _envelope(state).items()}
+    fields |= {name: record_text(value, "  ") for name, value in _envelope(state).items()}
     rows = ",\n".join(f'  "{name}": {fields[name]}' for name in sorted(fields))
     return f"{{\n{rows}\n}}\n".encode()
 
@@ -55,16 +56,10 @@ def _braces(texts: Mapping[str, str], margin: str) -> str:
     return f"{{\n{rows}\n{margin}}}"
 
 
-def _pretty(value: Any, margin: str) -> str:
-    """Return JSON as ``record_bytes`` writes it inside of something; a line never ends within a text."""
-    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
-    return text.replace("\n", f"\n{margin}")
-
-
 def written(value: Any, form: Form) -> str:
     """Return the JSON of one value of a part, as the state's digest or the projection has it."""
     if form == "pretty":
-        return _pretty(value, "    ")
+        return record_text(value, "    ")
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 

@@ -74,6 +74,24 @@ class Record:
         return Head(serial=self.serial, digest=self.digest)
 
 
+def draft(
+    *, journal: str, after: Head, action: str, at: str, actor: Actor, reason: str | None, body: Mapping[str, Any]
+) -> Record:
+    """Return what would follow ``after``, for a fold to apply: not sealed, so without bytes and a digest of its own."""
+    return Record(
+        journal=journal,
+        serial=Serial(after.serial + 1),
+        action=action,
+        at=at,
+        actor=actor,
+        reason=reason,
+        body=body,
+        previous=after.digest,
+        digest=Digest(_ZEROS),
+        data=b"",
+    )
+
+
 def seal(
     *, journal: str, after: Head, action: str, at: str, actor: Actor, reason: str | None, body: Mapping[str, Any]
 ) -> Record:

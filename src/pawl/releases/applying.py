@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
-from pawl.canonical import record_bytes
 from pawl.errors import ConflictError, IntegrityError, PawlError, UsageError
 from pawl.ids import REGISTRY_JOURNAL
 from pawl.io import git
@@ -207,7 +206,7 @@ def _carry_out(workspace: Workspace, step: Step) -> None:
         case FreezeVersion():
             replace(path, step.data)  # no record speaks of it yet: what a killed command left there is nobody's
         case StoreEvidence():
-            replace(path, record_bytes(step.statement))
+            replace(path, step.data)
         case AppendRecord():
             create(path, step.record.data)
         case WriteProjection():

@@ -10,7 +10,7 @@ from pawl.ids import REGISTRY_JOURNAL, Channel, Name, Ref, Serial
 from pawl.policy.verdict import Verdict
 from pawl.registry.catalog import Catalog, Published, WithdrawalLevel
 from pawl.registry.channels import ChannelState, Pin, follow, state_digest
-from pawl.registry.journal import Actor, Head, Record, seal
+from pawl.registry.journal import Actor, Head, draft, seal
 from pawl.registry.signatures import signed_bytes
 from pawl.releases.plans import AppendRecord, FreezeVersion, Plan, Step, StoreEvidence, WriteProjection
 
@@ -26,10 +26,10 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewEvidence:
-    """A statement to be stored and its entry in the record that stores it."""
+    """A statement to be stored, as the bytes of its file, and its entry in the record that stores it."""
 
     name: str
-    statement: Mapping[str, Any]
+    data: bytes
     entry: Mapping[str, Any]
 
 
@@ -51,7 +51,7 @@ def pin_of(published: Published) -> Pin:
 def plan_publish(catalog: Catalog, versions: Sequence[tuple[Published, bytes]], stamp: Stamp) -> Plan:
     """Freeze all of ``versions`` together under one record."""
     body = {"published": [published.as_dict() for published, _ in versions]}
-    record = _seal(REGISTRY_JOURNAL, catalog.head, "publish", stamp, body)
+    record = seal(**_fields(REGISTRY_JOURNAL, catalog.head, "publish", stamp), body=body)
     names = ", ".join(str(published.ref) for published, _ in versions)
     return Plan(
         steps=(
@@ -186,7 +186,7 @@ def _pinned(pin: Pin | None) -> dict[str, Any] | None:
 
 
 def _registry_plan(catalog: Catalog, action: str, body: Mapping[str, Any], stamp: Stamp, what: str) -> Plan:
-    record = _seal(REGISTRY_JOURNAL, catalog.head, action, stamp, body)
+    record = seal(**_fields(REGISTRY_JOURNAL, catalog.head, action, stamp), body=body)
     return Plan(steps=(AppendRecord(record=record),), message=_subject(what), expects={REGISTRY_JOURNAL: catalog.head})
 
 
@@ -201,11 +201,11 @@ def _channel_plan(
 ) -> Plan:
     new = tuple(evidence)
     body = _channel_body(catalog, body, new)
-    draft = _seal(state.channel, state.head, action, stamp, body)
-    after = follow(state, draft)
-    record = _seal(state.channel, state.head, action, stamp, {**body, "state": state_digest(after)})
+    fields = _fields(state.channel, state.head, action, stamp)
+    after = follow(state, draft(**fields, body=body))
+    record = seal(**fields, body={**body, "state": state_digest(after)})
     steps: tuple[Step, ...] = (
-        *(StoreEvidence(name=item.name, statement=item.statement) for item in new),
+        *(StoreEvidence(name=item.name, data=item.data) for item in new),
         AppendRecord(record=record),
         WriteProjection(state=replace(after, head=record.head)),
     )
@@ -226,10 +226,15 @@ def _channel_body(catalog: Catalog, body: Mapping[str, Any], evidence: Iterable[
     }
 
 
-def _seal(journal: str, after: Head, action: str, stamp: Stamp, body: Mapping[str, Any]) -> Record:
-    return seal(
-        journal=journal, after=after, action=action, at=stamp.at, actor=stamp.actor, reason=stamp.reason, body=body
-    )
+def _fields(journal: str, after: Head, action: str, stamp: Stamp) -> dict[str, Any]:
+    return {
+        "journal": journal,
+        "after": after,
+        "action": action,
+        "at": stamp.at,
+        "actor": stamp.actor,
+        "reason": stamp.reason,
+    }
 
 
 def _subject(what: str) -> str:

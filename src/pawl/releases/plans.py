@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from pawl.ids import Ref
 from pawl.registry.channels import ChannelState
@@ -31,7 +31,7 @@ class StoreEvidence:
     """Store one evidence statement under releases/evidence/; ``name`` is its file below that folder."""
 
     name: str
-    statement: Mapping[str, Any]
+    data: bytes
 
     def __str__(self) -> str:
         return f"store evidence {self.name}"

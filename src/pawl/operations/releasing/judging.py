@@ -317,9 +317,9 @@ def new_evidence(
     """
     members = [(member.name, member.version, member.digest) for member in closure.members]
     content = statement(result, key, suite=suite, members=members, finished=session.at)
-    digest = sha256(record_bytes(content))
+    data = record_bytes(content)
     file = f"{closure.root.name}/{closure.root.version}/{suite.name}.{release}.json"
-    return NewEvidence(name=file, statement=content, entry=to_record(content, file=file, digest=digest))
+    return NewEvidence(name=file, data=data, entry=to_record(content, file=file, digest=sha256(data)))
 
 
 def _evidence(suite: Suite, outcome: Any, reason: str, at: str) -> SuiteEvidence:
