@@ -149,3 +149,26 @@ def test_a_database_of_others_is_no_memory(tmp_path: Path) -> None:
         theirs.execute("INSERT INTO believed VALUES ('0')")
         theirs.execute("INSERT INTO rows VALUES ('forged')")
     assert remembered(place) == []
+
+
+def test_a_moment_is_another_one_after_any_change_by_whomever(tmp_path: Path) -> None:
+    place = tmp_path / "a" / "index.db"
+    ours, others = opened(place), opened(place)
+    seen = [ours.moment(), ours.moment()]
+    for writer in (others, ours, others):
+        with writer.writing() as rows:
+            rows.execute("INSERT INTO rows VALUES ('x')")
+        seen += [ours.moment(), ours.moment()]
+    assert seen[::2] == seen[1::2]
+    assert len(set(seen)) == 4
+    with ours.reading() as rows:
+        assert rows.execute("SELECT count(*) FROM rows").fetchone() == (3,)
+        inside = ours.moment()
+        remember(place, "after it began")  # which is not seen within, and is another moment as soon as it is seen
+        assert ours.moment() == inside == seen[-1]
+    assert ours.moment() != inside
+    assert ours.ask("SELECT count(*) FROM rows", {}) == [(4,)]
+    with pytest.raises(Lost):
+        ours.ask("SELECT nothing FROM nowhere", {})
+    for memory in (ours, others):
+        memory.close()

@@ -15,7 +15,7 @@ from pawl.canonical import record_bytes
 from pawl.errors import IntegrityError
 from pawl.ids import Serial
 from pawl.registry.anchors import check_anchor
-from pawl.registry.journal import EMPTY, Actor, Record, chain, seal, unseal
+from pawl.registry.journal import EMPTY, Actor, Record, chain, is_sealed_by, seal, unseal
 from registry.make import STAGING, Line, adopted, link, pin, published
 
 Files = list[tuple[int, bytes]]
@@ -222,3 +222,17 @@ def test_a_registry_that_was_written_anew_is_seen() -> None:
 def test_a_channel_without_records_is_anchored_nowhere() -> None:
     check_anchor((), Line().state)
     assert EMPTY.serial == Serial(0)
+
+
+@given(st.integers(min_value=0, max_value=3), st.data())
+def test_a_record_is_known_again_by_its_bytes_alone(number: int, data: st.DataObject) -> None:
+    files = journal()
+    serial, sealed = files[number]
+    digest = unseal(sealed, journal=STAGING, serial=serial).digest
+    assert is_sealed_by(sealed, digest)
+    assert not is_sealed_by(sealed, None)
+    assert not any(is_sealed_by(other, digest) for at, other in files if at != serial)
+    place = data.draw(st.integers(min_value=0, max_value=len(sealed) - 1))
+    changed = sealed[:place] + bytes([sealed[place] ^ data.draw(st.integers(1, 255))]) + sealed[place + 1 :]
+    assert not is_sealed_by(changed, digest)
+    assert not is_sealed_by(sealed + digest.encode(), digest)

@@ -13,9 +13,10 @@ import hmac
 import os
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 BUSY_SECONDS = 0.5
 """How long another process may write before this one goes on without a memory."""
@@ -32,6 +33,7 @@ class Memory:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._written = 0
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -42,8 +44,23 @@ class Memory:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Give the connection as its only writer; all that is written within counts, or none of it."""
+        self._written += 1
         with self._transaction("BEGIN IMMEDIATE"):
             yield self._connection
+
+    def ask(self, query: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """Return the rows of one query, which sees one state of the memory by itself."""
+        try:
+            return self._connection.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise Lost(str(error)) from error
+
+    def moment(self) -> tuple[int, int]:
+        """Return what is another value after any change of the memory, by whomever.
+
+        Where it is the same before and after something was asked, nothing came between.
+        """
+        return self.ask("PRAGMA data_version", {})[0][0], self._written
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:

@@ -37,9 +37,9 @@ def now_problems(session: Session, channel: Channel) -> tuple[Problem, ...]:
     """Return a warning for each of a channel and the registry whose newest record is of a later time than it is now."""
     found = []
     for journal in (channel, REGISTRY_JOURNAL):
-        newest = session.workspace.newest(journal)
-        if newest is not None and _is_back(newest.at, session.at):
-            message = f"it is {session.at} by the clock here, and record {newest.serial} of {journal} is of {newest.at}"
+        newest = session.workspace.last_time(journal)
+        if newest is not None and _is_back(newest[1], session.at):
+            message = f"it is {session.at} by the clock here, and record {newest[0]} of {journal} is of {newest[1]}"
             found.append(
                 Problem(
                     code="clock-back",

@@ -93,9 +93,8 @@ def read_world(workspace: Workspace) -> World:
     catalog = workspace.catalog()
     channels = {}
     for channel in workspace.channels():
-        workspace.served(channel)  # the projection is the one of the journal
-        channels[channel] = workspace.channel(channel)  # with its past, which no projection holds
+        channels[channel] = workspace.whole(channel)
     for state in channels.values():
-        workspace.check_anchor(state)
+        workspace.check_anchor(state, catalog.head)
     policy = catalog.policy
     return World(catalog=catalog, channels=channels, rules=rules_from(policy.rules) if policy else ())

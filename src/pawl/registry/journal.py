@@ -159,6 +159,14 @@ def unseal(data: bytes, *, journal: str, serial: int) -> Record:
         raise damaged(journal, serial, why_unreadable(error)) from error
 
 
+def is_sealed_by(data: bytes, digest: Digest | None) -> bool:
+    """Whether these are the bytes of the record with this digest, which was unsealed before; they are not parsed."""
+    if digest is None:
+        return False
+    mark = digest.encode()
+    return data.count(mark) == 1 and sha256(data.replace(mark, _ZEROS.encode(), 1)) == digest
+
+
 def chain(journal: str, files: Iterable[tuple[int, bytes]], after: Head = EMPTY) -> tuple[Record, ...]:
     """Return the records of a journal that follow ``after``, of a whole one if nobody says, given (serial, bytes) in
     order; ``IntegrityError`` at the first misfit."""

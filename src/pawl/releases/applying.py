@@ -209,6 +209,7 @@ def _carry_out(workspace: Workspace, step: Step) -> None:
             replace(path, step.data)
         case AppendRecord():
             create(path, step.record.data)
+            workspace.appended(step.record)
         case WriteProjection():
             data = projection_bytes(step.state)
             # its record is there: where the name goes back to an older file, that one is behind and written again

@@ -7,7 +7,9 @@ a lower serial, a memory that cannot be believed or written) the caller folds th
 there were no index, and whatever is wrong is found there.
 
 - A folder of records whose mark is that of when it was listed has the same names in it; a newest record with the same
-  mark has the same bytes. What has no such mark is listed and read.
+  mark has the same bytes. What has no such mark is listed and read; bytes that hash to the digest that is known are that
+  record, and need not be parsed.
+- Whoever appends a record under the lock tells it, and it is folded on without a look. The next look reads its bytes.
 - Rows say from which record on they hold and until which. A state that somebody still reads stays readable.
 """
 
@@ -18,8 +20,7 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +31,7 @@ from pawl.io.file_marks import Mark, mark_of, same_mark
 from pawl.io.memory import Lost, Memory, open_memory
 from pawl.registry.catalog import fold_registry
 from pawl.registry.channels_fold import fold_channel
-from pawl.registry.journal import EMPTY, Head, Record, damaged, unseal
+from pawl.registry.journal import EMPTY, Head, Record, damaged, is_sealed_by, unseal
 from pawl.workspace.index_rows import Source
 from pawl.workspace.index_writing import SCHEMA, forget_journal, go_on_with
 from pawl.workspace.journal_files import chain_after, record_data, serials_of
@@ -85,25 +86,53 @@ class Index:
                 self._fails(error)
                 return None
 
-    def has_projection(self, source: Source, mark: Mark) -> bool:
-        """Whether a channel's projection with this mark was found to be that of the source's head."""
-        seen = self._seen.get(source.journal)
-        return seen is not None and seen.head == source.head and seen.projection == mark
+    def known(self, journal: str, head: Head) -> Source | None:
+        """Return the fold of a journal as it was looked at last, if that was at ``head``; nothing is looked at."""
+        source = self._sources.get(journal)
+        return source if source is not None and source.head == head else None
 
-    def is_projection(self, source: Source, digest: Digest) -> bool:
-        """Whether bytes with this digest are known to be the projection of the source's head."""
-        seen = self._seen.get(source.journal)
-        return seen is not None and seen.head == source.head and seen.projected == digest
+    def appended(self, record: Record) -> None:
+        """Fold on a record that was appended just now, by whoever holds the lock.
 
-    def found_projection(self, source: Source, digest: Digest, mark: Mark | None) -> None:
-        """Remember which bytes are the projection of the source's head, and the mark of the file that has them."""
+        Nothing is looked at: the next look reads the record, and where anything is not as it was meant to be, that
+        look finds it.
+        """
         with self._lock:
-            seen = self._seen.get(source.journal)
-            if seen is None or seen.head != source.head or self._memory is None:
+            memory, seen = self._memory, self._seen.get(record.journal)
+            if memory is None or seen is None or (seen.head.serial + 1, seen.head.digest) != _after(record):
                 return
-            self._seen[source.journal] = seen._replace(projection=mark, projected=digest)
             try:
-                self._remember(self._memory, source.journal, seen, self._seen[source.journal])
+                folder = same_mark(os.lstat(self._places.journal_folder(record.journal)))
+                with memory.writing() as connection:
+                    known = _known(connection, record.journal)
+                    if known is None or known.head != seen.head:
+                        return
+                    go_on_with(connection, record.journal, seen.head, [record], ours=True)
+                    found = _Seen(record.head, folder, None)
+                    _put(connection, record.journal, found)
+                self._seen[record.journal] = found
+            except _NOT_TO_BE_HAD as error:
+                self._fails(error)
+
+    def has_projection(self, channel: str, head: Head, mark: Mark) -> bool:
+        """Whether a channel's projection with this mark was found to be that of its newest record, ``head``."""
+        seen = self._seen.get(channel)
+        return seen is not None and seen.head == head and seen.projection == mark
+
+    def is_projection(self, channel: str, head: Head, digest: Digest) -> bool:
+        """Whether bytes with this digest are known to be the projection of a channel at ``head``."""
+        seen = self._seen.get(channel)
+        return seen is not None and seen.head == head and seen.projected == digest
+
+    def found_projection(self, channel: str, head: Head, digest: Digest, mark: Mark | None) -> None:
+        """Remember which bytes are the projection of a channel at ``head``, and the mark of the file that has them."""
+        with self._lock:
+            seen = self._seen.get(channel)
+            if seen is None or seen.head != head or self._memory is None:
+                return
+            self._seen[channel] = seen._replace(projection=mark, projected=digest)
+            try:
+                self._remember(self._memory, channel, seen, self._seen[channel])
             except _NOT_TO_BE_HAD as error:
                 self._fails(error)
 
@@ -170,21 +199,25 @@ class Index:
                 )
 
     def _made(self, memory: Memory, journal: str, head: Head) -> Source:
+        held: tuple[int, int] | None = None
+        """When the head was found in the memory; its rows are those of the head while nothing was written since."""
+
         def ask(query: str, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
-            with self._within(memory) as connection:
-                if head.serial and not _holds(connection, journal, head):
-                    raise Lost(f"the journal {journal} is another one now")
-                return connection.execute(query, values).fetchall()
+            nonlocal held
+            with self._lock:
+                if self._process != os.getpid():
+                    raise Lost("this process was forked from the one that opened it")
+                if held is not None:
+                    rows = memory.ask(query, values)
+                    if memory.moment() == held:
+                        return rows
+                with memory.reading() as connection:
+                    if head.serial and not _holds(connection, journal, head):
+                        raise Lost(f"the journal {journal} is another one now")
+                    held = memory.moment()
+                    return connection.execute(query, values).fetchall()
 
         return Source(journal, head, ask, lambda: self._folded(journal, head))
-
-    @contextmanager
-    def _within(self, memory: Memory) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            if self._process != os.getpid():
-                raise Lost("this process was forked from the one that opened it")
-            with memory.reading() as connection:
-                yield connection
 
     def _folded(self, journal: str, head: Head) -> Any:
         """Return what the files of a journal come to at ``head``, whatever came after it."""
@@ -193,6 +226,10 @@ class Index:
         if records and records[-1].head != head:
             raise damaged(journal, head.serial, "it was written again while it was read")
         return fold_registry(records) if journal == REGISTRY_JOURNAL else fold_channel(Channel(journal), records)
+
+
+def _after(record: Record) -> tuple[int, Digest | None]:
+    return record.serial, record.previous
 
 
 def _close(memory: Memory, process: int) -> None:
@@ -219,13 +256,13 @@ def _same(places: Places, journal: str, seen: _Seen) -> bool:
     if seen.folder is None or seen.newest is None:
         return False
     try:
-        folder = os.lstat(places.releases / journal)
-        newest = os.lstat(places.record_file(journal, seen.head.serial))
+        folder = os.lstat(places.journal_folder(journal))
+        newest = os.lstat(places.record_path(journal, seen.head.serial))
     except OSError:
         return False
     if same_mark(folder) != seen.folder or same_mark(newest) != seen.newest:
         return False
-    return not os.path.lexists(places.record_file(journal, seen.head.serial + 1))
+    return not os.path.lexists(places.record_path(journal, seen.head.serial + 1))
 
 
 def _looked_at(places: Places, journal: str, known: _Seen | None) -> _Seen:
@@ -236,20 +273,24 @@ def _looked_at(places: Places, journal: str, known: _Seen | None) -> _Seen:
     """
     now = time.time_ns()
     try:
-        folder = same_mark(os.lstat(places.releases / journal))
+        folder = same_mark(os.lstat(places.journal_folder(journal)))
     except FileNotFoundError:
         return _Seen(head=EMPTY, folder=None, newest=None)
     serial = known.head.serial if known is not None and known.folder == folder else 0
-    if not serial or os.path.lexists(places.record_file(journal, serial + 1)):
+    if not serial or os.path.lexists(places.record_path(journal, serial + 1)):
         serials = serials_of(places, journal)
         if not serials:
             return _Seen(head=EMPTY, folder=None, newest=None)
         if serials[0] != 1 or serials[-1] != len(serials):
             raise damaged(journal, len(serials), "a record before it is missing")
         serial = serials[-1]
-    newest = os.lstat(places.record_file(journal, serial))
-    record = unseal(record_data(places, journal, serial), journal=journal, serial=serial)
-    return _Seen(head=record.head, folder=folder, newest=mark_of(newest, now))
+    newest = os.lstat(places.record_path(journal, serial))
+    data = record_data(places, journal, serial)
+    if known is not None and known.head.serial == serial and is_sealed_by(data, known.head.digest):
+        head = known.head
+    else:
+        head = unseal(data, journal=journal, serial=serial).head
+    return _Seen(head=head, folder=folder, newest=mark_of(newest, now))
 
 
 def _bring_up(connection: sqlite3.Connection, places: Places, journal: str, known: Head, found: _Seen) -> None:
@@ -263,9 +304,13 @@ def _bring_up(connection: sqlite3.Connection, places: Places, journal: str, know
         raise Lost(f"the journal {journal} does not hold together, or moved while it was read")
     if records:
         go_on_with(connection, journal, known, records)
+    _put(connection, journal, found)
+
+
+def _put(connection: sqlite3.Connection, journal: str, found: _Seen) -> None:
     connection.execute(
-        "INSERT OR REPLACE INTO journals VALUES (?, ?, ?, ?, ?, NULL, NULL)",
-        (journal, head.serial, head.digest, found.folder, found.newest),
+        "INSERT OR REPLACE INTO journals VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (journal, found.head.serial, found.head.digest, *found[1:]),
     )
 
 

@@ -336,6 +336,14 @@ def digest_in(source: Source, serial: Serial) -> Digest | None:
     return Digest(rows[0][0]) if rows else None
 
 
+def time_in(source: Source) -> str:
+    """Return the time that the record at the head is of. ``Lost`` as for any question."""
+    rows = source.ask(select("at", "records", "journal = :journal AND serial = :serial"))
+    if not rows:
+        raise Lost(f"record {source.head.serial} is not there")
+    return str(rows[0][0])
+
+
 def anchor_in(source: Source) -> Head:
     """Return the registry's newest record as the record at the head names it. ``Lost`` as for any question."""
     query = select("anchor, anchored", "records", "journal = :journal AND serial = :serial")

@@ -26,7 +26,8 @@ CREATE TABLE journals (
   projected TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE records (
-  journal TEXT NOT NULL, serial INTEGER NOT NULL, digest TEXT NOT NULL, anchor INTEGER, anchored TEXT,
+  journal TEXT NOT NULL, serial INTEGER NOT NULL, digest TEXT NOT NULL, at TEXT NOT NULL, anchor INTEGER,
+  anchored TEXT,
   PRIMARY KEY (journal, serial)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE held (
@@ -62,10 +63,17 @@ def forget_journal(connection: sqlite3.Connection, journal: str) -> None:
         connection.execute(f"DELETE FROM {table} WHERE journal = ?", (journal,))  # noqa: S608 - names from above
 
 
-def go_on_with(connection: sqlite3.Connection, journal: str, known: Head, records: Sequence[Record]) -> None:
-    """Fold records that follow ``known``, whose state the rows are; ``IntegrityError`` as the fold from the start."""
+def go_on_with(
+    connection: sqlite3.Connection, journal: str, known: Head, records: Sequence[Record], *, ours: bool = False
+) -> None:
+    """Fold records that follow ``known``, whose state the rows are; ``IntegrityError`` as the fold from the start.
+
+    Of ``ours``, which were planned from these very rows, the state that they name is not worked out again.
+    """
     source = Source(journal, known, lambda query, values: connection.execute(query, values).fetchall(), _never)
-    notes = _fold_registry(source, records) if journal == REGISTRY_JOURNAL else _fold_channel(source, records)
+    notes = (
+        _fold_registry(source, records) if journal == REGISTRY_JOURNAL else _fold_channel(source, records, ours=ours)
+    )
     rows = _Rows(connection, journal)
     for record, changed in zip(records, notes, strict=True):
         rows.write(record, changed)
@@ -99,7 +107,7 @@ def _fold_registry(source: Source, records: Sequence[Record]) -> list[_Changed]:
     return notes
 
 
-def _fold_channel(source: Source, records: Sequence[Record]) -> list[_Changed]:
+def _fold_channel(source: Source, records: Sequence[Record], *, ours: bool) -> list[_Changed]:
     channel = Channel(source.journal)
     fold = ChannelFold(channel, channel_from(source))
     notes: list[_Changed] = []
@@ -110,7 +118,7 @@ def _fold_channel(source: Source, records: Sequence[Record]) -> list[_Changed]:
         changed.added = [*_past(fold.past), *_evidence(fold.evidence)]
         notes.append(changed)
 
-    go_on(fold, records, note)
+    go_on(fold, records, note, vouched=ours)
     return notes
 
 
@@ -137,8 +145,8 @@ class _Rows:
     def write(self, record: Record, changed: _Changed) -> None:
         serial = record.serial
         anchor = read_head(record.body["registry"]) if self._journal != REGISTRY_JOURNAL else EMPTY
-        head = (self._journal, serial, record.digest, anchor.serial, anchor.digest)
-        self._do("INSERT INTO records VALUES (?, ?, ?, ?, ?)", head)
+        head = (self._journal, serial, record.digest, record.at, anchor.serial, anchor.digest)
+        self._do("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)", head)
         place = serial * _PLACES
         for part, changes in changed.held:
             for change in changes:

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from pawl.canonical import sha256
 from pawl.errors import IntegrityError
-from pawl.ids import REGISTRY_JOURNAL, Channel
+from pawl.ids import REGISTRY_JOURNAL, Channel, Serial
 from pawl.io.file_marks import mark_of
 from pawl.io.files import read_bounded
 from pawl.io.memory import Lost
@@ -16,10 +16,11 @@ from pawl.registry.anchors import check_anchor, check_anchored, cut_off
 from pawl.registry.catalog import Catalog, fold_registry
 from pawl.registry.channels import ChannelState, empty_channel, fold_channel, projection_bytes, read_projection
 from pawl.registry.channels_projection import serial_in
+from pawl.registry.growing import StoredRows
 from pawl.registry.journal import EMPTY, MAX_RECORD_BYTES, Head, Record, damaged, unseal
 from pawl.values import dataclass, field
 from pawl.workspace.index import Index
-from pawl.workspace.index_rows import Source, digest_in
+from pawl.workspace.index_rows import Source, digest_in, time_in
 from pawl.workspace.index_states import catalog_from, channel_from
 from pawl.workspace.journal_files import chain_after, record_data, serials_of
 from pawl.workspace.places import Places
@@ -95,16 +96,39 @@ class Journals(Places):
                 return state
         return self._served_by_files(channel)
 
+    def appended(self, record: Record) -> None:
+        """Have a record folded on that was appended just now, under the lock."""
+        self._indexed.appended(record)
+
     def wrote_projection(self, head: Head, channel: Channel, data: bytes) -> None:
         """Have it remembered that these bytes are the projection of a channel at ``head``, its newest record."""
-        source = self._indexed.source(channel)
-        if source is not None and source.head == head:
-            self._indexed.found_projection(source, sha256(data), None)
+        self._indexed.found_projection(channel, head, sha256(data), None)
 
-    def check_anchor(self, state: ChannelState) -> None:
-        """Raise ``IntegrityError`` where the registry lacks the record that a channel's newest one was judged on."""
+    def whole(self, channel: Channel) -> ChannelState:
+        """Return a channel with its whole past, its projection checked as that of what is served."""
+        state = self.served(channel)
+        return state if isinstance(state.evidence, StoredRows) else self.channel(channel)
+
+    def last_time(self, journal: str) -> tuple[Serial, str] | None:
+        """Return the serial of the newest record of a journal and the time that it is of; None where there is none."""
+        source = self._indexed.source(journal)
+        with suppress(Lost):
+            if source is not None and source.head.serial:
+                return source.head.serial, time_in(source)
+        newest = self.newest(journal)
+        return (newest.serial, newest.at) if newest else None
+
+    def check_anchor(self, state: ChannelState, registry: Head = EMPTY) -> None:
+        """Raise ``IntegrityError`` where the registry lacks the record that a channel's newest one was judged on.
+
+        ``registry`` is where the registry was found to end just now; it is not looked at again where that is enough.
+        """
         if not state.registry.serial:
             return
+        known = self._indexed.known(REGISTRY_JOURNAL, registry)
+        with suppress(Lost):
+            if known is not None and digest_in(known, state.registry.serial) == state.registry.digest:
+                return
         source = self._indexed.source(REGISTRY_JOURNAL)
         with suppress(Lost):
             if source is not None:
@@ -120,11 +144,11 @@ class Journals(Places):
             mark = None
             if not path.exists():
                 return
-        if mark is not None and self._indexed.has_projection(source, mark):
+        if mark is not None and self._indexed.has_projection(source.journal, source.head, mark):
             return
         data = read_bounded(path, limit=MAX_RECORD_BYTES, root=self.root)
         digest = sha256(data)
-        known = self._indexed.is_projection(source, digest)
+        known = self._indexed.is_projection(source.journal, source.head, digest)
         if not known and data != projection_bytes(state):
             newest = unseal(
                 record_data(self, state.channel, state.head.serial), journal=state.channel, serial=state.head.serial
@@ -132,7 +156,7 @@ class Journals(Places):
             if not _is_behind(data, newest):
                 read_projection(data, state.channel, newest)
         elif mark is not None or not known:
-            self._indexed.found_projection(source, digest, mark)
+            self._indexed.found_projection(source.journal, source.head, digest, mark)
 
     def _served_by_files(self, channel: Channel) -> ChannelState:
         """Return what the projection says where the newest record vouches for it, else what the journal comes to."""

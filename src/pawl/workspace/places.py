@@ -122,6 +122,14 @@ class Places:
     def record_file(self, journal: str, serial: int) -> Path:
         return self.releases / journal / f"{serial:0{_DIGITS}d}.json"
 
+    def journal_folder(self, journal: str) -> str:
+        """Return the folder of a journal as text: it is asked for at every look, and pathlib takes its time."""
+        return f"{self.root}/releases/{journal}"
+
+    def record_path(self, journal: str, serial: int) -> str:
+        """Return ``record_file`` as text."""
+        return f"{self.root}/releases/{journal}/{serial:0{_DIGITS}d}.json"
+
     def relative(self, path: Path) -> str:
         """Return a path as people write it: from the root, with forward slashes."""
         root, text = f"{self.root}/", str(path)
