@@ -475,7 +475,7 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_commit(
     first = paths(1000)
     names = steps_of(lambda: repository.commit(first, "m"))
     assert names == [
-        "git.hash-object", "git.write-tree", "git.commit-tree", "git.update-ref", "git.update-index",
+        "git.write-blobs", "git.write-tree", "git.commit-tree", "git.update-ref", "git.update-index",
     ]  # fmt: skip
     for number in range(len(names)):
         old, changed = repository.head(), paths(number)

@@ -176,9 +176,22 @@ def test_a_kept_date_and_zone_are_followed(
     assert git("log", "-1", "--format=%ad", "--date=raw", new) == "1700000000 +0530\n"
     monkeypatch.setenv("GIT_AUTHOR_DATE", "no date")
     (repository.root / "a").write_bytes(b"2")
+    other = find(repository.root)
+    assert other is not None
     with pytest.raises(InvalidError):
-        repository.commit([Path("a")], "m")
+        other.commit([Path("a")], "m")
     assert repository.head() == new
+
+
+def test_a_commit_has_the_date_of_its_making_and_not_of_the_question_who_commits(
+    repository: Repository, git: GitCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    assert repository.identity() == ("Ada Example", "ada@example.invalid")
+    monkeypatch.setattr("pawl.io.git.commit.time.time", lambda: 2_000_000_000.9)
+    (repository.root / "a").write_bytes(b"1")
+    new = repository.commit([Path("a")], "m")
+    assert git("log", "-1", "--format=%ad %cd", "--date=raw", new) == "2000000000 +0530 2000000000 +0530\n"
 
 
 @pytest.mark.parametrize("hidden", ["", "\n\tname = x\n\temail ="])
@@ -206,17 +219,13 @@ def test_a_prepared_commit_that_never_comes_leaves_no_process(repository: Reposi
 
 def test_settled_is_what_head_the_index_and_the_work_tree_agree_on(repository: Repository, git: GitCommand) -> None:
     path = repository.root / "first"
-    assert repository.settled(path)
-    assert not repository.settled(repository.root / "missing")
+    missing = repository.root / "missing"
+    assert repository.unsettled([path, missing, repository.root / "kept"]) == (missing,)
     path.write_bytes(b"changed\n")
-    assert not repository.settled(path)
+    assert repository.unsettled([path]) == (path,)
     git("add", "first")
-    other = find(repository.root)
-    assert other is not None
-    assert not other.settled(path)
-    other.close()
+    assert repository.unsettled([path]) == (path,)
     path.write_bytes(b"first\n")
-    other = find(repository.root)
-    assert other is not None
-    assert not other.settled(path)
-    other.close()
+    assert repository.unsettled([path]) == (path,)
+    git("add", "first")
+    assert repository.unsettled([path]) == ()

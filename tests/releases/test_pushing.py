@@ -310,12 +310,12 @@ def _real_git() -> Path:
     return Path(shutil.which("git") or "git")
 
 
-@pytest.mark.parametrize("words", ["hash-object", "update-index"])
+@pytest.mark.parametrize("words", ["update-ref", "update-index"])
 def test_a_commit_that_failed_is_pushed_by_the_next_command(
     shop: Shop, remote: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
 ) -> None:
     there = tip(remote)
-    rule = f"case \"$said\" in *' {words} -w '*|*' {words} --add '*) kill -9 $$;; esac"
+    rule = f"case \"$said\" in *' {words} -z '*|*' {words} --add '*) kill -9 $$;; esac"
     calls = git_in_front(tmp_path / "front", monkeypatch, rule)
     answer = shop.pawl(*PROMOTE, "--push", code=1)
     calls.stop()

@@ -53,6 +53,8 @@ EXIT_CODES: tuple[tuple[type[PawlError], int, Status], ...] = (
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from pawl.io.git import Repository
+
     _ParamType = click.ParamType[Any]
 else:
     _ParamType = click.ParamType  # older versions of click know no ParamType[...]
@@ -262,9 +264,11 @@ def _and_pushed(lines: Lines, data: Mapping[str, Any]) -> Iterable[str]:
 def open_session(shell: Shell, *, identity: bool, writes: bool, commit: bool, run_code: bool) -> Session:
     """Read once where, who and when."""
     workspace = find_workspace(shell.folder)
+    repository, actor = actor_of(workspace, ask_git=identity, need_git=writes and commit)
     return Session(
         workspace=workspace,
-        actor=actor_of(workspace, ask_git=identity, need_git=writes and commit),
+        actor=actor,
+        repository=repository,
         now=datetime.now(UTC).replace(microsecond=0),
         commit=commit,
         run_code=run_code,
@@ -280,8 +284,9 @@ def _declared_kind() -> ActorKind:
     return "service" if said == "service" else "agent"
 
 
-def actor_of(workspace: Workspace, *, ask_git: bool, need_git: bool) -> Actor:
-    """Return who is acting: Git's user where there is one, else the operating system's.
+def actor_of(workspace: Workspace, *, ask_git: bool, need_git: bool) -> tuple[Repository | None, Actor]:
+    """Return the repository that was asked, and who is acting: Git's user where there is one, else the operating
+    system's.
 
     A Git that is missing or broken is an error only where something is to be committed (``need_git``).
     """
@@ -294,10 +299,11 @@ def actor_of(workspace: Workspace, *, ask_git: bool, need_git: bool) -> Actor:
         except PawlError:
             if need_git:
                 raise
-            found = None
+            repository = found = None
         if found:
-            return Actor(name=found[0], email=found[1])
-    return Actor(name=_system_user())
+            return repository, Actor(name=found[0], email=found[1])
+        return repository, Actor(name=_system_user())
+    return None, Actor(name=_system_user())
 
 
 def _system_user() -> str:

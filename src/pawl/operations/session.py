@@ -14,7 +14,8 @@ from pawl.registry.channels_grants import ActorKind
 from pawl.registry.journal import Actor
 from pawl.workspace import Workspace
 
-if TYPE_CHECKING:  # only what writes needs plans
+if TYPE_CHECKING:  # only what writes needs plans and Git
+    from pawl.io.git import Repository
     from pawl.releases.planning import Stamp
 
 Status: TypeAlias = Literal["done", "unchanged", "would", "would-refuse", "refused", "passed", "failed"]
@@ -28,6 +29,8 @@ class Session:
     workspace: Workspace
     actor: Actor
     now: datetime
+    repository: Repository | None = None
+    """The one of the workspace, where it was asked who acts: what it answered holds for all of the command."""
     commit: bool = True
     """Whether written files are committed where there is Git."""
     run_code: bool = True

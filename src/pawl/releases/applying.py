@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
@@ -37,35 +37,51 @@ class Applied:
     problems: tuple[Problem, ...] = ()
 
 
-def apply(workspace: Workspace, plan: Plan, *, commit: bool, branch: str | None = None) -> Applied:
+def apply(
+    workspace: Workspace,
+    plan: Plan,
+    *,
+    commit: bool,
+    branch: str | None = None,
+    repository: git.Repository | None = None,
+) -> Applied:
     """Apply ``plan`` wholly or not at all.
 
     Raises ``ConflictError`` where a journal moved since the plan was made, ``UsageError`` where Git is on another
-    branch than the journals are written on. ``commit`` says whether the files are committed where there is Git.
+    branch than the journals are written on. ``commit`` says whether the files are committed where there is Git;
+    ``repository`` is the one of the workspace where it was found already.
     """
     if plan.empty:
         return Applied(files=(), commit=None)
-    repository = git.find(workspace.root) if commit or branch else None
-    if repository and branch and repository.branch() != branch:
+    if repository is None and (commit or branch):
+        repository = git.find(workspace.root)
+    if repository is None:
+        return _apply(workspace, plan, None)
+    if branch and repository.branch() != branch:
         raise UsageError(
             f"journals are written on the branch {branch} only (registry.yaml), this is {repository.branch()}",
             code="wrong-branch",
             hint=f"git switch {branch}, or open a pull request that changes the files under procedures/",
         )
+    with closing(repository):
+        return _apply(workspace, plan, repository if commit else None)
+
+
+def _apply(workspace: Workspace, plan: Plan, repository: git.Repository | None) -> Applied:
+    if repository is not None:
+        repository.prepare(plan.message)  # it starts while files are looked at and written
     workspace.make_private()
     for step in plan.steps:
         workspace.to_write(path_of(workspace, step))
     with Lock(workspace.lock_file, timeout=LOCK_SECONDS):
         _expect(workspace, plan)
-        if repository and commit:
+        if repository is not None:
             _refuse_known(workspace, plan, repository)
         _sweep(workspace, plan)
-        if repository and commit:
-            repository.prepare(plan.message)
         files, problems = _carry_through(workspace, plan)
-        if not (repository and commit):
-            return Applied(files=tuple(workspace.relative(path) for path in files), commit=None, problems=problems)
         written = tuple(workspace.relative(path) for path in files)
+        if repository is None:
+            return Applied(files=written, commit=None, problems=problems)
         committed = commit_records(workspace, repository, files, plan)
         return Applied(files=written, commit=committed.commit, problems=(*problems, *committed.problems))
 
@@ -120,10 +136,10 @@ def _refuse_known(workspace: Workspace, plan: Plan, repository: git.Repository) 
         return
     where = workspace.relative(workspace.record_file(record.journal, record.serial))
     name = (workspace.root.resolve() / where).relative_to(repository.root).as_posix()
-    known = None
+    known = False
     with suppress(PawlError):  # a Git that fails is told of by the commit
-        known = repository.blob_at("HEAD", name)
-    if known is not None:
+        known = repository.holds(name)
+    if known:
         message = f"the last commit has record {record.serial} of the journal {record.journal}, and {where} is not here"
         hint = "git restore --source=HEAD --staged --worktree releases registry; or git sparse-checkout add releases"
         problem = Problem(code="journal-damaged", message=message, path=where, hint=hint)

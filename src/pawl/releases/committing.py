@@ -69,14 +69,14 @@ def _commit_with_patience(repository: git.Repository, paths: Sequence[Path], mes
 
 def _left_over(workspace: Workspace, repository: git.Repository, record: Record) -> Iterator[Path]:
     """Yield the files of complete records that an earlier command left uncommitted, in every journal."""
+    newest: dict[Path, tuple[str, int]] = {}
     for journal in (REGISTRY_JOURNAL, *workspace.channels()):
-        newest = workspace.newest(journal)
-        serial = newest.serial if newest else 0
-        if journal == record.journal:
-            serial = record.serial - 1
-        path = workspace.record_file(journal, serial)
-        if serial and not repository.settled(path) and repository.uncommitted([path]):
-            yield from _uncommitted(workspace, repository, journal, serial)
+        serial = record.serial - 1 if journal == record.journal else workspace.head(journal).serial
+        if serial:
+            newest[workspace.record_file(journal, serial)] = (journal, serial)
+    for path in repository.unsettled([*newest]):
+        if repository.uncommitted([path]):
+            yield from _uncommitted(workspace, repository, *newest[path])
 
 
 def _uncommitted(workspace: Workspace, repository: git.Repository, journal: str, last: int) -> Iterator[Path]:

@@ -11,43 +11,45 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from pawl.errors import ConflictError, InvalidError, NotFoundError, PawlError
+from pawl.io.git.blobs import stored
 from pawl.io.git.index import UPDATE, follow, refuse_unfinished, wait_for_index
+from pawl.io.git.loose import Object
 from pawl.io.git.objects import Objects
 from pawl.io.git.place import Place
 from pawl.io.git.process import ANY_END, Running, run, start, why
-from pawl.io.git.settings import Settings, read, start_reading
-from pawl.io.git.trees import Changes, OddTreeError, Writer, written
+from pawl.io.git.settings import Asking, Settings
+from pawl.io.git.trees import OddTreeError, Writer, written
 from pawl.io.steps import step
 
 _NUL = b"\x00"
-_MOST_ARGUMENTS = 100_000
 
 
 class Prepared:
-    """What a commit will need and that can begin before its files are there: it only reads, and waits to be told."""
+    """The move of the branch, begun before the commit is there: it only waits to be told."""
 
     def __init__(self, place: Place, message: str) -> None:
         self.message = message
-        self.asked = start_reading(place.root)
-        try:
-            self.mover = start(place.root, "update-ref", "-z", "--stdin", "-m", _note(message), answers=ANY_END)
-        except InvalidError:
-            self.asked.close()
-            raise
+        self.mover = start(place.root, "update-ref", "-z", "--stdin", "-m", _note(message), answers=ANY_END)
 
     def close(self) -> None:
-        """End both processes; harmless when they have ended."""
-        self.asked.close()
+        """End the process; harmless when it has ended."""
         self.mover.close()
 
 
 def commit(
-    place: Place, objects: Objects, ref: str | None, names: Sequence[bytes], message: str, ready: Prepared | None = None
+    place: Place,
+    objects: Objects,
+    asking: Asking,
+    ref: str | None,
+    names: Sequence[bytes],
+    message: str,
+    ready: Prepared | None = None,
 ) -> str:
     """Commit these files on top of HEAD, which is the branch ``ref`` (None: detached), and return the commit.
 
@@ -59,14 +61,13 @@ def commit(
             stack.callback(ready.close)
         refuse_unfinished(place)
         wait_for_index(place)
+        asking.start()
         if ready is None or ready.message != message:
             ready = Prepared(place, message)
             stack.callback(ready.close)
-        files = _Files(place, names)
-        hashing = stack.enter_context(files.start_hashing()) if files.plain else None
         old, old_tree = _state(objects)
-        settings = read(ready.asked)
-        tree = _tree(place, objects, settings, files, hashing, (old, old_tree))
+        settings = asking.settings()
+        tree = _tree(place, objects, settings, names, (old, old_tree))
         if tree == old_tree and old is not None:
             follow(place, names)
             return old
@@ -80,78 +81,39 @@ def commit(
     return new
 
 
-class _Files:
-    """The files to commit as they are in the work tree."""
-
-    def __init__(self, place: Place, names: Sequence[bytes]) -> None:
-        self._place = place
-        self._names = list(dict.fromkeys(names))
-        self._there = [name for name in self._names if os.path.lexists(self._path(name))]
-
-    @property
-    def plain(self) -> bool:
-        """Whether Git stores each file by its bytes and attributes alone, and their names fit on a command line."""
-        if sum(map(len, self._there)) > _MOST_ARGUMENTS:
-            return False
-        return bool(self._there) and not any(b"\r" in self._path(name).read_bytes() for name in self._there)
-
-    def start_hashing(self) -> Running:
-        """Start to store the files' bytes, through the filters that their attributes name."""
-        step("git.hash-object")
-        return start(self._place.root, "hash-object", "-w", "--", *self._there)
-
-    def changes(self, hashing: Running, *, modes: bool) -> Changes:
-        """Return what becomes of each file; ``modes`` says whether the file system knows what is executable."""
-        blobs = hashing.result().stdout.decode("ascii").split()
-        if len(blobs) != len(self._there) or any(len(blob) not in {40, 64} for blob in blobs):
-            raise InvalidError("Git did not store every file", code="git-failed")
-        found: dict[tuple[bytes, ...], tuple[bytes | None, str] | None] = {}
-        for name in self._names:
-            found[tuple(name.split(b"/"))] = None
-        for name, blob in zip(self._there, blobs, strict=True):
-            executable = self._path(name).stat().st_mode & 0o100
-            found[tuple(name.split(b"/"))] = ((b"100755" if executable else b"100644") if modes else None, blob)
-        return found
-
-    @property
-    def names(self) -> list[bytes]:
-        return self._names
-
-    def _path(self, name: bytes) -> Path:
-        return self._place.root / os.fsdecode(name)
-
-
 def _state(objects: Objects) -> tuple[str | None, str | None]:
     """Return HEAD's commit and its tree; None before the first one."""
-    head = objects.read(b"HEAD")
-    if head is None:
-        return None, None
-    words = head.data.split(b"\n", 1)[0].split()
-    if head.kind != "commit" or len(words) != 2 or words[0] != b"tree":
+    head = objects.head()
+    return (head.id, tree_of(head)) if head is not None else (None, None)
+
+
+def tree_of(commit: Object) -> str:
+    """Return the tree of a commit; raises ``InvalidError`` if it is none."""
+    words = commit.data.split(b"\n", 1)[0].split()
+    if commit.kind != "commit" or len(words) != 2 or words[0] != b"tree":
         raise InvalidError("HEAD of this repository is no commit", code="git-failed")
-    return head.id, words[1].decode("ascii")
+    return words[1].decode("ascii")
 
 
 def _tree(
     place: Place,
     objects: Objects,
     settings: Settings,
-    files: _Files,
-    hashing: Running | None,
+    names: Sequence[bytes],
     state: tuple[str | None, str | None],
 ) -> str:
     old, old_tree = state
-    if hashing is not None and _usual(settings):
-        try:
-            changes = files.changes(hashing, modes=settings.on("core.filemode", default=True))
+    names = list(dict.fromkeys(names))
+    writer = _writer(place, settings)
+    if _usual(settings):
+        changes = stored(place, objects, settings, writer, names)
+        if changes:
             step("git.write-tree")
-            tree = written(objects, _writer(place, settings), old_tree, changes)
-        except OddTreeError:
-            pass
-        else:
-            if tree is not None:
-                return tree
-    return _tree_by_index(place, files.names, old)
+            with suppress(OddTreeError):
+                tree = written(objects, writer, old_tree, changes)
+                if tree is not None:
+                    return tree
+    return _tree_by_index(place, names, old)
 
 
 def _usual(settings: Settings) -> bool:
@@ -191,7 +153,8 @@ def _written_commit(place: Place, settings: Settings, tree: str, old: str | None
         raise InvalidError("Git does not know who commits here", code="git-no-identity", hint=hint)
     if not signed and _usual(settings) and encoding in {"utf-8", "utf8"}:
         parent = [b"parent " + old.encode("ascii")] if old else []
-        people = [b"author " + settings.author, b"committer " + settings.committer]
+        now = int(time.time())  # Git was asked at the beginning, and a suite or a lock may have taken long since
+        people = [role.encode("ascii") + b" " + settings.line(role, now) for role in ("author", "committer")]
         lines = [b"tree " + tree.encode("ascii"), *parent, *people, b"", text]
         return _writer(place, settings).write("commit", b"\n".join(lines))
     options = [*(("-p", old) if old else ()), *(("-S",) if signed else ())]

@@ -1,4 +1,4 @@
-"""Objects of a repository, read through one process that is kept."""
+"""Objects of a repository: read from their files where they have some, else through one process that is kept."""
 
 from __future__ import annotations
 
@@ -6,26 +6,89 @@ import contextlib
 import os
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from pawl.errors import InvalidError
+from pawl.io.git.loose import Object, head_of, is_plain, loose
+from pawl.io.git.place import Place
 from pawl.io.git.process import command, complaint, environment
+from pawl.io.git.tree import TREES, Tree
 
 _NOTHING = (b" missing\n", b" ambiguous\n", b" submodule\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Object:
-    """An object with its id, its kind (blob, tree, commit, tag) and its bytes."""
-
-    id: str
-    kind: str
-    data: bytes
-
-
 class Objects:
-    """One ``git cat-file --batch`` that is kept for many reads; not for several threads at once."""
+    """Objects by their ids, by the names of files in HEAD, or by an expression of Git's; not for several threads at
+    once. Folders that were read are kept, as an object never changes."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._plain: bool | None = None
+        self._batch: _Batch | None = None
+        self._trees: dict[str, Tree] = {}
+
+    def head(self) -> Object | None:
+        """Return the commit that HEAD names now; None before the first one."""
+        object_id = head_of(self._place)
+        found = self._loose(object_id) if object_id else None
+        return found or self.read(b"HEAD")
+
+    def tree(self, object_id: str) -> Tree | None:
+        """Return the entries of a folder, which are not to be changed; None if the id is that of no folder."""
+        if object_id not in self._trees:
+            found = self._loose(object_id) or self.read(object_id.encode("ascii"))
+            if found is None or found.kind != "tree":
+                return None
+            self._trees[object_id] = Tree.read(found.data, len(object_id) // 2)
+        return self._trees[object_id]
+
+    def entry(self, tree_id: str, name: bytes) -> tuple[bytes, str] | None:
+        """Return mode and object id of what a path names below a folder; None if it names nothing."""
+        *folders, last = name.split(b"/")
+        for folder in folders:
+            tree = self.tree(tree_id)
+            found = tree.get(folder) if tree else None
+            if found is None or found[0] not in TREES:
+                return None
+            tree_id = found[1]
+        tree = self.tree(tree_id)
+        return tree.get(last) if tree else None
+
+    def blob(self, expression: bytes, *, limit: int | None) -> bytes | None:
+        """Return the bytes of the file that ``<commit>:<path>`` names, or None if it names no file.
+
+        Raises ``InvalidError`` if it has more than ``limit`` bytes.
+        """
+        found = self.read(expression, limit=limit)
+        return found.data if found is not None and found.kind == "blob" else None
+
+    def read(self, expression: bytes, *, limit: int | None = None) -> Object | None:
+        """Return what ``expression`` names, as Git says; None if it names nothing. It has no line break.
+
+        Raises ``InvalidError`` if it is a blob of more than ``limit`` bytes.
+        """
+        if self._batch is None:
+            self._batch = _Batch(self._place.root)
+        try:
+            return self._batch.answer(expression, limit)
+        except BaseException:
+            self.close()  # an answer that was not read to its end must not become the next one
+            raise
+
+    def close(self) -> None:
+        """End the process if there is one; reading again starts another."""
+        if self._batch is not None:
+            self._batch.close()
+            self._batch = None
+
+    def _loose(self, object_id: str) -> Object | None:
+        if self._plain is None:
+            self._plain = is_plain(self._place)
+        return loose(self._place, object_id) if self._plain else None
+
+
+class _Batch:
+    """One ``git cat-file --batch`` that is kept for many reads."""
 
     def __init__(self, folder: Path) -> None:
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process; a pipe could fill up
@@ -42,32 +105,8 @@ class Objects:
             self._complaints.close()
             raise InvalidError(f"Git cannot be run: {error}", code="git-missing") from error
 
-    def blob(self, expression: bytes, *, limit: int | None) -> bytes | None:
-        """Return the bytes of the file that ``<commit>:<path>`` names, or None if it names no file.
-
-        Raises ``InvalidError`` if it has more than ``limit`` bytes.
-        """
-        found = self.read(expression, limit=limit)
-        return found.data if found is not None and found.kind == "blob" else None
-
-    def read(self, expression: bytes, *, limit: int | None = None) -> Object | None:
-        """Return what ``expression`` names, or None if it names nothing; it has no line break.
-
-        Raises ``InvalidError`` if it is a blob of more than ``limit`` bytes.
-        """
-        try:
-            return self._answer(expression, limit)
-        except BaseException:
-            self.close()  # an answer that was not read to its end must not become the next one
-            raise
-
-    @property
-    def closed(self) -> bool:
-        """Whether the process has been ended."""
-        return self._process.stdin is None or self._process.stdin.closed
-
     def close(self) -> None:
-        """End the process; harmless when it has ended."""
+        """End the process."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 with contextlib.suppress(OSError):  # what was not sent to a process that is gone
@@ -76,7 +115,8 @@ class Objects:
         self._process.wait()
         self._complaints.close()
 
-    def _answer(self, expression: bytes, limit: int | None) -> Object | None:
+    def answer(self, expression: bytes, limit: int | None) -> Object | None:
+        """Return what an expression names."""
         stdin, stdout = self._process.stdin, self._process.stdout
         header = b""
         if stdin is not None and stdout is not None:

@@ -16,17 +16,21 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from pawl.errors import InvalidError, NotFoundError
-from pawl.io.git.commit import Prepared, commit
+from pawl.io.git.commit import Prepared, commit, tree_of
+from pawl.io.git.loose import id_of
 from pawl.io.git.objects import Objects, refuse_larger
 from pawl.io.git.place import Place, locate
 from pawl.io.git.process import run
 from pawl.io.git.remote import Upstream, upstream
-from pawl.io.git.settings import read, start_reading
+from pawl.io.git.settings import Asking
+from pawl.io.git.staged import Staged
+from pawl.io.git.tree import TREES
 
 _MOST_ARGUMENTS = 500
 _NUL = b"\x00"
 REGULAR = frozenset({"100644", "100755"})
 """The modes of regular files."""
+_NO_FILES = TREES | {b"160000"}
 _DIFF = (
     *("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-relative"),
     "--ignore-submodules=dirty",
@@ -48,15 +52,15 @@ class Repository:
     def __init__(self, place: Place) -> None:
         self.root = place.root
         self._place = place
-        self._kept: Objects | None = None
+        self._objects = Objects(place)
+        self._asking = Asking(place.root)
         self._ready: Prepared | None = None
+        for kept in (self._objects, self._asking):
+            weakref.finalize(self, kept.close)
 
     def identity(self) -> tuple[str, str] | None:
-        """Return name and address of Git's user, or None if Git was not told."""
-        done = run(self.root, "var", "GIT_AUTHOR_IDENT", answers=(0, 1, 128))
-        name, opened, rest = done.stdout.decode("utf-8", "replace").rpartition(" <")
-        address, closed, _ = rest.partition(">")
-        return (name, address) if not done.returncode and opened and closed and name else None
+        """Return name and address of Git's user, or None if Git was not told; raises ``InvalidError`` if Git fails."""
+        return self._asking.settings().author
 
     def branch(self) -> str | None:
         """Return the short name of the branch, also of one without commits; None on a detached HEAD."""
@@ -82,31 +86,47 @@ class Repository:
         """
         names = [self._committable(path) for path in paths]
         ready, self._ready = self._ready, None
-        return commit(self._place, self._objects(), self._ref(), names, message, ready)
+        return commit(self._place, self._objects, self._asking, self._ref(), names, message, ready)
 
     def prepare(self, message: str) -> None:
         """Begin what a commit with this message will need, while its files are still being written."""
         with contextlib.suppress(InvalidError):  # the commit itself will say what is wrong
-            self._objects()
+            self._asking.start()
             self._ready = Prepared(self._place, message)
             weakref.finalize(self, self._ready.close)
 
-    def settled(self, path: Path) -> bool:
-        """Whether HEAD, the index and the work tree hold the same bytes of a file; False where that cannot be seen.
+    def unsettled(self, paths: Sequence[Path]) -> tuple[Path, ...]:
+        """Return those files of which HEAD, the index and the work tree do not hold the same bytes, and those of which
+        that cannot be seen."""
+        head = self._objects.head()
+        tree = tree_of(head) if head is not None else None
+        if tree is None:
+            return tuple(paths)
+        staged = Staged(self._place, len(tree) // 2)
+        return tuple(path for path in paths if not self._is_settled(path, tree, staged))
 
-        It is asked of a process that has read the index once: what others stage later is not seen.
-        """
+    def _is_settled(self, path: Path, tree: str, staged: Staged) -> bool:
         name = os.fsencode(str(self._relative(path)))
         if b"\n" in name:
             return False
-        committed = self._objects().read(b"HEAD:" + name)
-        staged = self._objects().read(b":0:" + name)
-        if committed is None or staged is None or committed.id != staged.id:
+        committed = self._objects.entry(tree, name)
+        if committed is None:
             return False
+        found = staged.blob(name)
+        if found is None:  # there is none, or it is not seen from here; what others stage later is not seen
+            answer = self._objects.read(b":0:" + name)
+            found = answer.id if answer else None
         try:
-            return (self.root / path).read_bytes() == committed.data
+            return found == committed[1] == id_of("blob", (self.root / path).read_bytes(), like=tree)
         except OSError:
             return False
+
+    def holds(self, name: str) -> bool:
+        """Whether the last commit has a file of this name, given from the root."""
+        head = self._objects.head()
+        tree = tree_of(head) if head is not None else None
+        found = self._objects.entry(tree, os.fsencode(name)) if tree else None
+        return found is not None and found[0] not in _NO_FILES
 
     def uncommitted(self, paths: Sequence[Path]) -> tuple[Path, ...]:
         """Return the files at or below ``paths`` that differ from HEAD, ignored and deleted ones too, sorted."""
@@ -133,7 +153,7 @@ class Repository:
             done = run(self.root, "cat-file", "blob", expression, answers=(0, 1, 128))
             refuse_larger(len(done.stdout), expression, limit)
             return done.stdout if not done.returncode else None
-        return self._objects().blob(expression, limit=limit)
+        return self._objects.blob(expression, limit=limit)
 
     def files_at(self, rev: str, folder: Path | str = "") -> tuple[str, ...]:
         """Return the regular files below ``folder`` as of ``rev``, relative to the root, sorted."""
@@ -189,21 +209,15 @@ class Repository:
     def upstream(self) -> Upstream | None:
         """Return what the branch follows on a remote; None if it follows nothing, or HEAD is detached."""
         branch = self.branch()
-        return upstream(self._place, read(start_reading(self.root)), branch) if branch else None
+        return upstream(self._place, self._asking.settings(), branch) if branch else None
 
     def close(self) -> None:
         """End the processes that are kept; reading again starts another."""
         if self._ready is not None:
             self._ready.close()
             self._ready = None
-        if self._kept is not None:
-            self._kept.close()
-
-    def _objects(self) -> Objects:
-        if self._kept is None or self._kept.closed:
-            self._kept = Objects(self.root)
-            weakref.finalize(self, self._kept.close)
-        return self._kept
+        self._objects.close()
+        self._asking.close()
 
     def _ref(self) -> str | None:
         try:

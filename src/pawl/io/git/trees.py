@@ -9,20 +9,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import re
 import secrets
 import zlib
-from bisect import bisect_left
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
 
 from pawl.errors import InvalidError
 from pawl.io.git.objects import Objects
-
-_ENTRY = {size: re.compile(rb"[0-7]+ [^\x00]+\x00.{%d}" % size, re.DOTALL) for size in (20, 32)}
-_TREES = frozenset({b"40000", b"040000"})
-TREE = b"40000"
+from pawl.io.git.tree import TREE, TREES, Tree
 
 Changes: TypeAlias = "Mapping[tuple[bytes, ...], tuple[bytes | None, str] | None]"
 """What becomes of files by the parts of their path: a mode (None: as it was) and a blob, or None for removed ones."""
@@ -30,50 +25,6 @@ Changes: TypeAlias = "Mapping[tuple[bytes, ...], tuple[bytes | None, str] | None
 
 class OddTreeError(Exception):
     """A tree has something in a place where it does not belong; Git itself knows what to say of it."""
-
-
-class Tree:
-    """The entries of one folder, in Git's order; a change keeps every other entry byte for byte."""
-
-    def __init__(self, data: bytes, digest_size: int) -> None:
-        self._entries: list[bytes] = _ENTRY[digest_size].findall(data)
-        if sum(map(len, self._entries)) != len(data):
-            raise InvalidError("a tree of Git's cannot be read", code="git-failed")
-
-    def get(self, name: bytes) -> tuple[bytes, str] | None:
-        """Return mode and object id of an entry, or None."""
-        for folder in (False, True):
-            found, index = self._find(name, folder=folder)
-            if found:
-                mode, _, rest = self._entries[index].partition(b" ")
-                return mode, rest[len(name) + 1 :].hex()
-        return None
-
-    def set(self, name: bytes, entry: tuple[bytes, str] | None) -> None:
-        """Set an entry to mode and object id, or remove it."""
-        for folder in (False, True):
-            found, index = self._find(name, folder=folder)
-            if found:
-                del self._entries[index]
-        if entry is not None:
-            mode, object_id = entry
-            _, index = self._find(name, folder=mode == TREE)
-            self._entries.insert(index, mode + b" " + name + b"\x00" + bytes.fromhex(object_id))
-
-    def data(self) -> bytes:
-        """Return the bytes of the tree object; none if it has no entries."""
-        return b"".join(self._entries)
-
-    def _find(self, name: bytes, *, folder: bool) -> tuple[bool, int]:
-        wanted = name + b"/" if folder else name
-        index = bisect_left(self._entries, wanted, key=_sorts_as)
-        return index < len(self._entries) and _sorts_as(self._entries[index]) == wanted, index
-
-
-def _sorts_as(entry: bytes) -> bytes:
-    mode, _, rest = entry.partition(b" ")
-    name = rest[: rest.index(b"\x00")]
-    return name + b"/" if mode in _TREES else name
 
 
 class Writer:
@@ -127,16 +78,13 @@ def written(objects: Objects, writer: Writer, old: str | None, changes: Changes)
     Only the folders on the way to a change are read and written. Raises ``OddTreeError`` where a folder is in the place
     of a file, or a file in the place of a folder.
     """
-    data = b""
-    if old is not None:
-        found = objects.read(old.encode("ascii"))
-        if found is None or found.kind != "tree":
-            raise OddTreeError
-        data = found.data
-    tree = Tree(data, writer.digest_size)
+    known = objects.tree(old) if old is not None else Tree()
+    if known is None:
+        raise OddTreeError
+    tree = known.copy()
     for name, below in _by_folder(changes).items():
         entry = tree.get(name)
-        is_folder = entry is not None and entry[0] in _TREES
+        is_folder = entry is not None and entry[0] in TREES
         if () in below:
             if is_folder or len(below) > 1:
                 raise OddTreeError

@@ -80,7 +80,13 @@ def _publish(session: Session, names: Sequence[Name], *, dry_run: bool, reason: 
     data: dict[str, Any] = {"published": rows, "plan": list(plan.lines()), "dry_run": dry_run}
     if dry_run:
         return Report(status="would", problems=blocking, data={**data, "serial": None, "commit": None, "files": []})
-    applied = apply(session.workspace, plan, commit=session.commit, branch=sources.settings.branch)
+    applied = apply(
+        session.workspace,
+        plan,
+        commit=session.commit,
+        branch=sources.settings.branch,
+        repository=session.repository,
+    )
     record = plan.record
     files = [session.workspace.procedure_file(item.name) for item, _ in versions]
     return Report(

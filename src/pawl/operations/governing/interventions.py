@@ -137,7 +137,7 @@ def _scene(session: Session, channel: Channel, reason: str) -> _Scene:
 def carry_out(session: Session, plan: Plan, data: Mapping[str, Any]) -> Report:
     """Apply the plan of an intervention and report it."""
     branch, unread = _branch(session, plan)
-    applied = apply(session.workspace, plan, commit=session.commit, branch=branch)
+    applied = apply(session.workspace, plan, commit=session.commit, branch=branch, repository=session.repository)
     record = plan.record
     return Report(
         status="done",

@@ -183,7 +183,13 @@ def policy_adopt(session: Session, reason: str, *, again: bool) -> Report:
     )
     if breaking and sources.settings.policy.require_grace:
         raise RefusedError("something live would be illegal at once", problems=(_no_grace(breaking), *told))
-    applied = apply(session.workspace, plan, commit=session.commit, branch=sources.settings.branch)
+    applied = apply(
+        session.workspace,
+        plan,
+        commit=session.commit,
+        branch=sources.settings.branch,
+        repository=session.repository,
+    )
     notes = uncommitted_notes(session.workspace, applied, _adopted_files(session))
     data = {
         "policy": coming.number,

@@ -76,7 +76,13 @@ def drill(session: Session, channel: Channel, names: Sequence[Name], options: Dr
     plan = _plan(session, world, state, drilled, options)
     applied = Applied(files=(), commit=None)
     if not options.dry_run:
-        applied = apply(session.workspace, plan, commit=session.commit, branch=sources.settings.branch)
+        applied = apply(
+            session.workspace,
+            plan,
+            commit=session.commit,
+            branch=sources.settings.branch,
+            repository=session.repository,
+        )
     problems = (*_problems(state, drilled), *applied.problems)
     closed = [pin for pin in drilled if not pin.ways]
     damaged = any(target.verdict.exit_code == INTEGRITY for pin in drilled for target in pin.targets)

@@ -217,7 +217,11 @@ def _finish(
         status = "would" if verdict.allowed else "would-refuse"
     else:
         applied = apply(
-            release.session.workspace, plan, commit=release.session.commit, branch=release.sources.settings.branch
+            release.session.workspace,
+            plan,
+            commit=release.session.commit,
+            branch=release.sources.settings.branch,
+            repository=release.session.repository,
         )
         status = "done" if verdict.allowed else "refused"
     record = plan.record
