@@ -10,7 +10,8 @@ import pytest
 
 from pawl.io import file_marks
 from pawl.operations.reviewing import frozen_copies
-from pawl.operations.sources.memory import open_sources
+from pawl.operations.sources.files import packed
+from pawl.operations.sources.memory import Row, open_sources
 from pawl.registry.catalog import Published
 from pawl.workspace import Workspace
 from support import Shop
@@ -88,7 +89,8 @@ def test_a_file_that_no_record_speaks_of_is_told_each_time(frozen: Shop) -> None
 def test_a_mark_of_other_bytes_than_those_published_counts_for_nothing(frozen: Shop, read: list[str]) -> None:
     workspace = Workspace(frozen.root)
     memory = open_sources(workspace)
-    mark = file_marks.same_mark((frozen.root / COPY).stat())
-    memory.save_copies([(COPY, mark, "sha256:" + "0" * 64)], ())
+    mark = packed((frozen.root / COPY).stat())
+    memory.note(Row(COPY, "copy", "sha256:" + "0" * 64), mark, None)
+    memory.save()
     frozen.pawl("check")
     assert read == ["support/refund@1.0.0"]

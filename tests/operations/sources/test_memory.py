@@ -40,14 +40,14 @@ def wait() -> None:
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def opened(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every file that the quick reader opens."""
     seen: list[str] = []
     read = files.read_quickly
 
-    def noted(found: files.Seen, limit: int) -> Any:
-        seen.append(found.path)
-        return read(found, limit)
+    def noted(path: str, limit: int) -> Any:
+        seen.append(path.removeprefix(f"{shop.root}/"))
+        return read(path, limit)
 
     monkeypatch.setattr(reading, "read_quickly", noted)
     return seen
@@ -167,10 +167,11 @@ def poison(shop: Shop) -> None:
     wait()
     shop.pawl("check")
     memory = source_memory.open_sources(Workspace(shop.root))
-    row = source_memory.Row(*memory.rows("procedure")[DRAFT])
+    row = memory.row(DRAFT)
+    assert row is not None
     shop.write(DRAFT, EVIL)
     wait()
-    memory.mark(row.path, file_marks.same_mark((shop.root / DRAFT).stat()))
+    memory.mark("procedure", DRAFT, row.file, files.packed((shop.root / DRAFT).stat()))
     memory.save()
 
 
@@ -237,8 +238,11 @@ def test_a_document_that_is_not_the_one_is_read_anew(plain_shop: Shop) -> None:
     wait()
     read_sources(workspace)
     memory = source_memory.open_sources(workspace)
-    for row in (source_memory.Row(*row) for row in memory.rows("procedure").values()):
-        memory.note(row, '{"kind": "tool"}')
+    shelf = memory.shelf("procedure")
+    for place, path in enumerate(shelf.column("path")):
+        row = memory.row(path)
+        assert row is not None
+        memory.note(row, shelf.mark(place), '{"kind": "tool"}')
     memory.save()
     for source in read_sources(workspace).procedures.values():
         assert source.value.document["name"] == source.value.name
@@ -257,8 +261,8 @@ def test_files_that_are_gone_are_forgotten(plain_shop: Shop) -> None:
     (plain_shop.root / DRAFT).unlink()
     read_sources(workspace)
     memory = source_memory.open_sources(workspace)
-    assert DRAFT not in memory.rows("procedure")
-    assert len(memory.rows("procedure")) == 1
+    assert memory.row(DRAFT) is None
+    assert len(memory.shelf("procedure").column("path")) == 1
 
 
 PROMPT = (
@@ -351,9 +355,10 @@ def told(found: Sources) -> Any:
     return (
         [(*head, value.ref, value.digest, value.document, value.requires) for *head, value in procedures],
         [(*head, value.about, value.versions, value.digest, value.cases) for *head, value in suites],
-        [head._replace(blob=None) for head in found.heads],
+        found.heads,
         {name: [source.path for source in found.suites_about(name)] for name in found.subjects},
-        found.suite_paths(),
+        {source.path: found.suite_subject(source.path) for source in found.suites.values()},
+        {*found.requiring},
         found.problems,
         found.unread,
     )

@@ -14,7 +14,6 @@ from pawl.operations.reviewing.frozen_copies import copy_path
 from pawl.operations.reviewing.linting import lint_new
 from pawl.operations.session import Report, Session
 from pawl.operations.sources import Source, Sources, read_sources
-from pawl.operations.sources.values import Head
 from pawl.operations.uncommitted import uncommitted_notes
 from pawl.operations.world import read_world
 from pawl.problems import Fault, Problem
@@ -102,7 +101,7 @@ def _publish(session: Session, names: Sequence[Name], *, dry_run: bool, reason: 
 
 
 def select(
-    sources: Sources, chosen: Iterable[Head], ground: Ground, recorded: Mapping[str, str] | None = None
+    sources: Sources, chosen: Iterable[Name], ground: Ground, recorded: Mapping[str, str] | None = None
 ) -> Selection:
     """Sort procedures into new and published ones, and say what their version numbers make impossible.
 
@@ -112,10 +111,13 @@ def select(
     new: list[Name] = []
     same: list[Name] = []
     problems: list[Problem] = []
-    for head in chosen:
-        if head.file is not None and recorded.get(copy_path(head.name, head.version)) == f"sha256:{head.file}":
-            same.append(head.name)
+    files = sources.contents("file") if recorded else {}
+    versions = sources.versions
+    for name in chosen:
+        if recorded and recorded.get(copy_path(name, versions[name])) == f"sha256:{files[name]}":
+            same.append(name)
             continue
+        head = sources.head(name)
         published = ground.catalog.published.get(Ref(head.name, head.version))
         if published is None:
             new.append(head.name)
@@ -169,7 +171,7 @@ def _versions_there(name: Name, sources: Sources, catalog: Catalog) -> set[Versi
     return here | {item.version for item in catalog.versions_of(name)}
 
 
-def _chosen(sources: Sources, names: Sequence[Name]) -> tuple[Head, ...]:
+def _chosen(sources: Sources, names: Sequence[Name]) -> Iterable[Name]:
     missing = [name for name in names if name not in sources.procedures]
     if missing:
         unread = [problem for problem in sources.problems if problem.severity == "error"]
@@ -180,8 +182,7 @@ def _chosen(sources: Sources, names: Sequence[Name]) -> tuple[Head, ...]:
             code="name-unknown",
             hint=f"pawl new KIND {missing[0]} writes one",
         )
-    by_name = {head.name: head for head in sources.heads}
-    return tuple(by_name[name] for name in dict.fromkeys(names)) or sources.heads
+    return dict.fromkeys(names) or sources.procedures
 
 
 def published_form(source: Source[Procedure]) -> Published:

@@ -99,7 +99,7 @@ def _checked(
 ) -> Report:
     """Return the report on a work tree whose records can be believed; ``frozen`` is what was seen of those."""
     recorded = frozen.files if ground.catalog.head == world.catalog.head else {}
-    selection = select(sources, sources.heads, ground, recorded)
+    selection = select(sources, sources.procedures, ground, recorded)
     runs = work_tree_runs(sources, scope.tested)
     ran = run_all(session, sources, world.catalog, runs)
     linted = lint(session.workspace, sources, scope.linted, scope.tested, runs)
@@ -113,7 +113,7 @@ def _checked(
         *linted.problems,
         *wrong,
         *requirement_problems(sources, world.catalog),
-        *suite_problems(sources, frozenset(world.catalog.names)),
+        *suite_problems(sources, world.catalog),
         *misfit_problems(scope.tested, sources, world.catalog, session.workspace),
         *_untested(scope, sources),
         *leftover_problems(session, scope, sources, world, paths),
@@ -175,7 +175,7 @@ def _own_registry(
     """Yield what the work tree's own registry says of version numbers, beside what the base's says."""
     if ground.catalog.head != world.catalog.head:
         told = {(problem.code, problem.path, problem.line) for problem in selection.problems}
-        own = select(sources, sources.heads, ground_of(session.workspace, world.catalog))
+        own = select(sources, sources.procedures, ground_of(session.workspace, world.catalog))
         yield from (problem for problem in own.problems if (problem.code, problem.path, problem.line) not in told)
 
 

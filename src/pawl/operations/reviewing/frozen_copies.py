@@ -6,15 +6,14 @@ read as. ``verify`` remembers nothing and reads all of them.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from hashlib import sha256
 from typing import NamedTuple
 
 from pawl.errors import IntegrityError
-from pawl.io.file_marks import Mark, mark_of, same_mark
-from pawl.operations.sources.files import Folders, files_of
-from pawl.operations.sources.memory import open_sources
+from pawl.operations.sources.files import UNMARKED, look, settled
+from pawl.operations.sources.memory import Row, SourceMemory, column, open_sources, seal_of
 from pawl.problems import Problem
 from pawl.registry.catalog import Catalog, Published
 from pawl.workspace import Workspace
@@ -36,35 +35,44 @@ def look_at_copies(workspace: Workspace, catalog: Catalog) -> Frozen:
     newest one.
     """
     memory = open_sources(workspace)
-    known = memory.copies()
-    sealed = memory.seal() == _seal(catalog, ((path, file) for path, (_, file) in known.items()))
-    recorded = {path: file for path, (_, file) in known.items()} if sealed else _recorded(catalog)
-    folders = Folders(memory.folders(), recorded)
-    waiting = dict(recorded)
-    new: list[tuple[str, Mark, str]] = []
-    wrong: list[str] = []
-    strange: list[str] = []
+    shelf = memory.shelf("copy")
+    known = dict(zip(shelf.column("path"), shelf.column("file"), strict=True))
+    sealed = shelf.is_sealed(str(catalog.head.digest))
+    recorded = known if sealed else _recorded(catalog)
+    looked = look(workspace.root, workspace.versions, shelf.known)
+    places = set(looked.differing)
+    if not sealed:
+        places |= {place for place, path in enumerate(looked.paths) if known.get(path) != recorded.get(path)}
+    paths = [looked.paths[place] for place in sorted(places)]
+    wrong = [path for path in paths if path in recorded and not _is_noted(workspace, memory, catalog, path, known)]
+    there = looked.paths is shelf.known.paths
+    wrong += [] if there else list(recorded.keys() - set(looked.paths))
+    if looked.folders and not (sealed and there):
+        seal = (
+            None
+            if sealed or wrong
+            else _seal(catalog, {path: recorded[path] for path in looked.paths if path in recorded})
+        )
+        memory.keep("copy", looked, shelf, seal)
+    memory.save()
+    found = [problem for path in wrong for problem in _problems(workspace, _version(workspace, catalog, path))]
+    return Frozen((*found, *_strange(path for path in paths if path not in recorded)), recorded)
+
+
+def _is_noted(
+    workspace: Workspace, memory: SourceMemory, catalog: Catalog, path: str, known: Mapping[str, str]
+) -> bool:
+    """Whether a copy is what was recorded, which is noted then; a mark is taken before it is read."""
+    version = _version(workspace, catalog, path)
     now = time.time_ns()
-    for path, status in files_of(workspace.root, workspace.versions, folders):
-        file = waiting.pop(path, None)
-        if file is None:
-            strange.append(path)
-        elif status is None or known.get(path) != (same_mark(status), file):
-            right = _is_right(workspace, _version(workspace, catalog, path))
-            mark = mark_of(status, now) if right and status is not None else None
-            if known.get(path) != (row := (mark or "", file)):
-                new.append((path, *row))
-            wrong += () if right else (path,)
-    new += [(path, "", file) for path, file in waiting.items() if known.get(path) != ("", file)]
-    memory.save_copies(
-        new, known.keys() - recorded.keys(), None if sealed else _seal(catalog, sorted(recorded.items()))
-    )
-    if folders.changed:
-        memory.save_folders(folders.marks)
-    found = [
-        problem for path in (*wrong, *waiting) for problem in _problems(workspace, _version(workspace, catalog, path))
-    ]
-    return Frozen((*found, *_strange(workspace, catalog, strange)), recorded)
+    try:
+        mark = settled(os.lstat(f"{workspace.root}/{path}"), now)
+    except OSError:
+        mark = UNMARKED
+    right = _is_right(workspace, version)
+    if right and (mark != UNMARKED or known.get(path) != version.file):
+        memory.note(Row(path, "copy", version.file), mark, None)
+    return right
 
 
 def copy_path(name: str, version: str) -> str:
@@ -76,10 +84,9 @@ def _recorded(catalog: Catalog) -> dict[str, str]:
     return {copy_path(ref.name, ref.version): version.file for ref, version in catalog.published.items()}
 
 
-def _seal(catalog: Catalog, files: Iterable[tuple[str, str]]) -> str:
+def _seal(catalog: Catalog, files: Mapping[str, str]) -> bytes:
     """Return what says that these files were recorded when the registry's newest record was this one."""
-    text = "\n".join(f"{path} {file}" for path, file in files)
-    return f"{catalog.head.digest} {sha256(text.encode('utf-8')).hexdigest()}"
+    return seal_of(str(catalog.head.digest), column(files), column(files.values()))
 
 
 def _version(workspace: Workspace, catalog: Catalog, path: str) -> Published:
@@ -89,13 +96,11 @@ def _version(workspace: Workspace, catalog: Catalog, path: str) -> Published:
     return catalog.published[ref]
 
 
-def _strange(workspace: Workspace, catalog: Catalog, paths: Iterable[str]) -> Iterator[Problem]:
+def _strange(paths: Iterable[str]) -> Iterator[Problem]:
     for where in paths:
-        ref = workspace.frozen_ref(where)
-        if ref is None or ref not in catalog.published:
-            message = f"no record speaks of {where}, so it counts for nothing"
-            hint = "versions are frozen by: pawl publish"
-            yield Problem(code="file-unrecorded", severity="warning", message=message, path=where, hint=hint)
+        message = f"no record speaks of {where}, so it counts for nothing"
+        hint = "versions are frozen by: pawl publish"
+        yield Problem(code="file-unrecorded", severity="warning", message=message, path=where, hint=hint)
 
 
 def _is_right(workspace: Workspace, version: Published) -> bool:

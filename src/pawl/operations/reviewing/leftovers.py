@@ -93,12 +93,12 @@ def _ways_closing(session: Session, sources: Sources, world: World, paths: froze
 
 def _live(sources: Sources, world: World, paths: frozenset[str]) -> Iterator[tuple[Source[Suite], list[Channel], Pin]]:
     """Yield each changed suite with each live version of what it is about that is not the one in the work tree."""
-    about = sources.suite_paths()
     changed = (
         source
-        for path in sorted(paths & about.keys())
-        for source in sources.suites_about(about[path])
-        if source.path == path and about[path] in sources.procedures
+        for path in sorted(paths)
+        if (about := sources.suite_subject(path)) is not None and about in sources.procedures
+        for source in sources.suites_about(about)
+        if source.path == path
     )
     for source in changed:
         name = source.value.about

@@ -95,9 +95,8 @@ def _of_settings(workspace: Workspace, faults: Sequence[Fault]) -> tuple[Problem
 
 
 def _together(sources: Sources, roots: frozenset[Name]) -> Iterator[Problem]:
-    requiring = {head.name for head in sources.heads if head.requires}
     here: Mapping[Name, Procedure] = _Values(sources.procedures)
-    for root in sorted(roots & requiring):
+    for root in sorted(roots & sources.requiring.keys()):
         members = (here[member.name] for member in closure_of(root, here).members)
         for name, fault in lint_closure(members, sources.settings.lint):
             yield from sources.procedures[name].problems(fault)

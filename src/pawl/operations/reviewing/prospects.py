@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pawl.ids import Channel, Digest, Name, parse_ref
+from pawl.ids import Channel, Name, parse_ref
 from pawl.operations.authoring.publishing import published_form
 from pawl.operations.releasing.judging import read_affected
 from pawl.operations.reviewing.testing import Ran
@@ -22,7 +22,6 @@ from pawl.policy.evaluator import evaluate
 from pawl.policy.situation import SuiteEvidence
 from pawl.policy.verdict import FINDINGS, REFUSED, Finding, Verdict, hardest
 from pawl.problems import Problem
-from pawl.procedures.procedure import Procedure
 from pawl.registry.channels import ChannelState, Pin
 from pawl.registry.versions import is_prerelease
 from pawl.releases.choosing import complete, unmet_after
@@ -104,7 +103,7 @@ def _prospect(
     if not moves:
         return Prospect(channel=channel, policy=number, refs=(), refusals=(), remarks=(), needs=())
     situation = situation_for(session, world, action="promote", state=state, moves=moves)
-    here = _ByDigest(sources)
+    here = {pin.digest: sources.procedures[name].value for name, pin in moves.items()}
     procedures = read_affected(session.workspace, situation, here)
     situation = replace(situation, documents={digest: item.document for digest, item in procedures.items()})
     verdict = evaluate(replace(situation, evidence={name: evidence.get(name, ()) for name in moves}))
@@ -112,23 +111,6 @@ def _prospect(
     refusals, needs = _set(session, world, state, moves)
     found = _sorted(verdict, channel, moves, world)
     return replace(found, refusals=(*numbers, *refusals, *found.refusals), needs=(*found.needs, *needs))
-
-
-class _ByDigest(Mapping[Digest, Procedure]):
-    """The work tree's procedures by their digests; a file is opened for one that is asked for."""
-
-    def __init__(self, sources: Sources) -> None:
-        self._sources = sources
-        self._names = {head.digest: head.name for head in sources.heads}
-
-    def __getitem__(self, digest: Digest) -> Procedure:
-        return self._sources.procedures[self._names[digest]].value
-
-    def __iter__(self) -> Iterator[Digest]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
 
 
 def _number(pin: Pin, problem: Problem) -> Finding:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -33,6 +33,7 @@ from pawl.workspace import MAX_SOURCE_BYTES, Workspace
 _RECORD = re.compile(r"([0-9]{6,})\.json\Z")
 _REMOTE_BRANCH = re.compile(r"(?:refs/remotes/)?(\w[\w.-]*)/(\w[\w./-]*)\Z")
 _UNSHALLOW = "git fetch --unshallow; in a workflow of GitHub: fetch-depth: 0"
+_NOTHING = ("", "")
 _REF = re.compile(r"\w[\w./@#+-]*[~^\d]*\Z")
 
 
@@ -46,17 +47,37 @@ class Revision:
     """As the user wrote it."""
     tip: str
     commit: str
-    files: Mapping[Name, tuple[str, str]]
-    """Name of a procedure -> its file's mode and the id of its content."""
+    prefix: str
+    """The folder of procedures in the repository."""
+    entries: Mapping[str, tuple[str, str]]
+    """File below that folder -> its mode and the id of its content."""
 
-    def holds(self, name: Name, blob: str | None) -> bool:
-        """Whether a procedure's file has the content here that Git names so; never for a name that is not known."""
-        found = self.files.get(name)
-        return found is not None and found[1] == blob and found[0] in git.REGULAR
+    @property
+    def files(self) -> Mapping[Name, tuple[str, str]]:
+        """Name of a procedure -> its file's mode and the id of its content."""
+        return {name: self.entries[self._file(name)] for name in self.names_besides(())}
+
+    def names_besides(self, names: Container[str]) -> list[Name]:
+        """Return the names of procedures that have a file here and are not among others."""
+        start = len(self.prefix)
+        stems = (path[start:-5] for path in self.entries if path.endswith(".yaml"))
+        return [name for stem in stems if stem not in names and (name := _name(stem)) is not None]
+
+    def unlike(self, blobs: Mapping[Name, str | None]) -> list[Name]:
+        """Return the names of procedures whose file has not the content here that Git names so."""
+        there, prefix = self.entries, self.prefix
+        return [
+            name
+            for name, blob in blobs.items()
+            if (found := there.get(f"{prefix}{name}.yaml", _NOTHING))[1] != blob or found[0] not in git.REGULAR
+        ]
+
+    def _file(self, name: Name) -> str:
+        return f"{self.prefix}{name}.yaml"
 
     def same(self, name: Name, data: bytes) -> bool:
         """Whether a procedure's file has exactly these bytes here."""
-        mode, object_id = self.files.get(name, ("", ""))
+        mode, object_id = self.entries.get(self._file(name), _NOTHING)
         if mode not in git.REGULAR:
             return False
         # how Git names content; nothing is trusted because of it
@@ -67,7 +88,7 @@ class Revision:
 
     def procedure(self, name: Name) -> Procedure | None:
         """Return a procedure, or None if it has no file here; ``InvalidError`` with every fault if it does not read."""
-        if name not in self.files:
+        if self._file(name) not in self.entries:
             return None
         path = f"procedures/{name}.yaml"
         where = f"{self.ref}:{path}"
@@ -144,7 +165,7 @@ class Revision:
         return tuple(path.removeprefix(prefix) for path in self.repository.files_at(self.commit, folder))
 
     def _read(self, name: Name, path: str, where: str) -> Procedure:
-        mode, _ = self.files[name]
+        mode, _ = self.entries[self._file(name)]
         if mode not in git.REGULAR:
             raise InvalidError("it is a link there, and links are not followed in Git", code="not-a-file")
         data = self._blob(self.commit, path, MAX_SOURCE_BYTES)
@@ -197,8 +218,9 @@ def at_revision(workspace: Workspace, ref: str, *, fork: bool = False) -> Revisi
     commit = _parted(repository, ref, tip) if fork else tip
     entries = repository.entries_at(commit, workspace.procedures)
     prefix = f"{_prefix(workspace, repository)}procedures/"
-    files = {name: entry for path, entry in entries.items() if (name := _name(path.removeprefix(prefix))) is not None}
-    return Revision(workspace=workspace, repository=repository, ref=ref, tip=tip, commit=commit, files=files)
+    return Revision(
+        workspace=workspace, repository=repository, ref=ref, tip=tip, commit=commit, prefix=prefix, entries=entries
+    )
 
 
 def folder_in_git(workspace: Workspace) -> str:
@@ -242,12 +264,10 @@ def _prefix(workspace: Workspace, repository: git.Repository) -> str:
     return "" if folder == PurePosixPath() else f"{folder}/"
 
 
-def _name(file: str) -> Name | None:
-    """Return the name that a file below procedures/ can hold; None for one that holds nothing wherever it stands."""
-    if not file.endswith(".yaml"):
-        return None
+def _name(stem: str) -> Name | None:
+    """Return the name of a file below procedures/; None for one that holds nothing wherever it stands."""
     try:
-        return parse_name(file.removesuffix(".yaml"))
+        return parse_name(stem)
     except ValueError:
         return None
 

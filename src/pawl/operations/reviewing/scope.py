@@ -89,10 +89,7 @@ def with_dependents(names: Iterable[Name], sources: Sources) -> frozenset[Name]:
 
 
 def _changes(revision: Revision, sources: Sources) -> Iterable[tuple[Name, Change]]:
-    for head in sources.heads:
-        name = head.name
-        if revision.holds(name, head.blob):
-            continue
+    for name in revision.unlike(sources.contents("blob")):
         source = sources.procedures[name]
         if revision.same(name, source.data):
             continue
@@ -100,7 +97,7 @@ def _changes(revision: Revision, sources: Sources) -> Iterable[tuple[Name, Chang
         if old is None or old.digest != source.value.digest:
             yield name, Change(name=name, old=old, new=source.value)
     unread = set(sources.unread)
-    for name in sorted(revision.files.keys() - sources.procedures.keys()):
+    for name in sorted(revision.names_besides(sources.procedures)):
         if f"procedures/{name}.yaml" not in unread:
             yield name, Change(name=name, old=_before(revision, name), new=None)
 
@@ -114,14 +111,14 @@ def _before(revision: Revision, name: Name) -> Procedure | None:
 
 def _by_suites(paths: frozenset[str], sources: Sources) -> Iterable[Name]:
     """What changed suites are about."""
-    about = sources.suite_paths()
-    return (about[path] for path in paths if path in about)
+    return (about for path in paths if (about := sources.suite_subject(path)) is not None)
 
 
 def _by_suites_gone(revision: Revision, paths: frozenset[str], sources: Sources) -> Iterable[Name]:
     """What suites were about that are in other files now, or nowhere."""
-    for path in sorted(paths - sources.suite_paths().keys() - set(sources.unread)):
-        about = revision.suite_subject(path) if path.startswith("conformance/") else None
+    for path in sorted(paths - set(sources.unread)):
+        gone = path.startswith("conformance/") and sources.suite_subject(path) is None
+        about = revision.suite_subject(path) if gone else None
         if about is not None and about in sources.procedures:
             yield about
 

@@ -116,11 +116,10 @@ def run_all(
 
 def work_tree_runs(sources: Sources, names: Collection[Name] | None = None) -> tuple[Run, ...]:
     """Return every suite with the work tree's version of the procedure that it is about, or those of ``names``."""
-    wanted = sources.procedures.keys() if names is None else names
     runs = [
         Run(suite=source.value, path=source.path, procedure=sources.procedures[name].value)
-        for name in sources.subjects
-        if name in wanted and name in sources.procedures
+        for name in (sources.subjects if names is None else names)
+        if name in sources.procedures
         for source in sources.suite_sources_of(sources.procedures[name].value)
     ]
     return tuple(sorted(runs, key=lambda run: run.suite.name))
@@ -172,12 +171,13 @@ def _of_published(session: Session, sources: Sources, catalog: Catalog, wanted: 
     return runs
 
 
-def suite_problems(sources: Sources, known: frozenset[str]) -> tuple[Problem, ...]:
+def suite_problems(sources: Sources, catalog: Catalog) -> tuple[Problem, ...]:
     """Return a problem for each suite about a procedure that is neither in the work tree nor published."""
     problems: list[Problem] = []
     for name in sources.subjects:
-        unread = f"procedures/{name}.yaml" in sources.unread  # which is told of that file
-        if name in known or name in sources.procedures or unread:
+        if name in sources.procedures or name in catalog.names:
+            continue
+        if f"procedures/{name}.yaml" in sources.unread:  # which is told of that file
             continue
         for source in sources.suites_about(name):
             message = f"the suite {source.value.name} is about {name}, which is neither here nor published"

@@ -1,7 +1,9 @@
-"""The files below a source folder, looked at once each and opened where they must be, relative to their own folder.
+"""The files below a source folder: each is looked at once, and opened where it shows a change.
 
-The order, and what is passed over, are those of ``Workspace.sources``. What is odd in any way (a link, a folder named
-like a file, what cannot be looked at) comes without a status, and is for the careful reader to tell.
+The order, and what is passed over, are those of ``Workspace.sources``. What was known before is compared in bulk, since
+there may be many files and nearly all of them are as they were: a folder that shows no change still holds the same
+names, and whether its files changed is seen by looking at each. What is odd in any way (a link, a folder named like a
+file, what cannot be looked at) shows a change at every look, and is for the careful reader to tell.
 """
 
 from __future__ import annotations
@@ -9,55 +11,128 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import struct
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import compress, count
+from operator import attrgetter, ne
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from pawl.errors import InvalidError
-from pawl.io.file_marks import Mark, folder_mark, mark_of, same_mark
+from pawl.io.file_marks import folder_mark, mark_of
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 _FILE = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 
+PackedMark: TypeAlias = bytes
+"""What ``io.file_marks`` calls a mark, in a fixed length, so that those of many files are one piece of memory."""
 
-class Seen(NamedTuple):
-    """One file. ``path`` is from the workspace's root; ``status`` is there for plain files alone."""
-
-    path: str
-    name: str
-    folder: int
-    """The open folder, until the next file is asked for."""
-    status: os.stat_result | None
+_FORM = struct.Struct("=QQQqq")
+_shown = attrgetter("st_dev", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns")
+UNMARKED: PackedMark = bytes(_FORM.size)
+"""What no file shows: the mark of one that is to be opened, or of a folder that is to be listed."""
 
 
-class Folders:
-    """Folders that held nothing but certain files when they were marked; one that shows no change still does.
+class Known(NamedTuple):
+    """What was found before: files and folders in their order, with their marks one behind the other."""
 
-    Whether their files changed is seen by looking at each, as everywhere.
-    """
+    paths: Sequence[str]
+    marks: bytes
+    folders: Sequence[str]
+    folder_marks: bytes
 
-    def __init__(self, marks: dict[str, Mark], paths: Iterable[str]) -> None:
-        """``marks`` are those of all folders, empty for one to be listed; ``paths`` those of all files in them."""
-        self.marks = marks
-        self.changed = False
-        self._paths = paths
-        self._held: dict[str, list[str]] | None = None
-        self._inner: dict[str, list[str]] = {}
 
-    def inside(self, here: str) -> tuple[list[str], list[str]]:
-        """Return the paths of the files and of the folders in a folder."""
-        if self._held is None:
-            self._held = _by_folder(self._paths)
-            self._inner = _by_folder(self.marks)
-        return self._held.get(here, []), self._inner.get(here, [])
+class Looked(NamedTuple):
+    """What is there now. ``paths`` are from the workspace's root."""
 
-    def note(self, here: str, mark: Mark | None, files: list[str]) -> None:
-        """Keep the mark of a folder that was listed, if it holds exactly the files that are known."""
-        mark = mark if mark is not None and files == sorted(self.inside(here)[0]) else ""
-        self.changed |= self.marks.get(here) != mark
-        self.marks[here] = mark
+    paths: Sequence[str]
+    """Every file and link, in order; the very sequence that was known where no name came or went."""
+    differing: Sequence[int]
+    """The places among them of those that show another mark than was known."""
+    folders: Mapping[str, PackedMark]
+    """Every folder with its mark, believed if all of its files are known; none where nothing may be remembered."""
+
+
+def look(root: Path, folder: Path, known: Known) -> Looked:
+    """Look at every file below a folder of a workspace, hidden ones passed over."""
+    top = folder.relative_to(root).as_posix()
+    if not _is_plain(root, folder):
+        paths = [f"{here}/{name}" for here, names in _walked(root, top) for name in names]
+        return Looked(paths, range(len(paths)), {})
+    if known.folders and not _differing(root, known.folders, known.folder_marks):
+        folders = dict(zip(known.folders, split_marks(known.folder_marks), strict=True))
+        return Looked(known.paths, _differing(root, known.paths, known.marks), folders)
+    paths, folders = _listed_anew(root, top, known)
+    marks = dict(zip(known.paths, split_marks(known.marks), strict=True))
+    return Looked(paths, _differing(root, paths, b"".join(marks.get(path, UNMARKED) for path in paths)), folders)
+
+
+def split_marks(marks: bytes) -> Iterator[PackedMark]:
+    """Yield each of many marks."""
+    return (marks[start : start + _FORM.size] for start in range(0, len(marks), _FORM.size))
+
+
+def packed(status: os.stat_result) -> PackedMark:
+    """Return the mark that a file or folder has now; ``UNMARKED`` for times that no clock shows."""
+    try:
+        return _FORM.pack(*_shown(status))
+    except struct.error:
+        return UNMARKED
+
+
+def settled(status: os.stat_result, now_ns: int) -> PackedMark:
+    """Return the mark of a file looked at at ``now_ns``; ``UNMARKED`` where it may still change (``mark_of``)."""
+    return packed(status) if mark_of(status, now_ns) is not None else UNMARKED
+
+
+def _differing(root: Path, paths: Sequence[str], marks: bytes) -> list[int]:
+    """Return the places of those that do not show their mark, or are not there. No step of it is Python's own."""
+    looks = map(os.lstat, map(f"{root}/".__add__, paths))
+    known = _FORM.iter_unpack(marks)
+    try:
+        return list(compress(count(), map(ne, map(_shown, looks), known)))
+    except (OSError, ValueError):
+        known = _FORM.iter_unpack(marks)
+        shown = (_shown_at(f"{root}/{path}") for path in paths)
+        return [place for place, (now, mark) in enumerate(zip(shown, known, strict=True)) if now != mark]
+
+
+def _shown_at(path: str) -> tuple[int, ...] | None:
+    try:
+        found: tuple[int, ...] = _shown(os.lstat(path))
+    except (OSError, ValueError):
+        return None
+    return found
+
+
+def _listed_anew(root: Path, top: str, known: Known) -> tuple[list[str], dict[str, PackedMark]]:
+    """Return the files and the folders that are there; folders that show no change are not listed."""
+    marks = dict(zip(known.folders, split_marks(known.folder_marks), strict=True))
+    held, inner = _by_folder(known.paths), _by_folder(known.folders)
+    paths: list[str] = []
+    found: dict[str, PackedMark] = {}
+    waiting = [top]
+    while waiting:
+        here = waiting.pop()
+        now = time.time_ns()
+        try:
+            status = os.lstat(f"{root}/{here}")
+        except OSError as error:
+            _refuse_unless_gone(root, here, error)
+            continue
+        mark = marks.get(here, UNMARKED)
+        if mark != UNMARKED and mark == packed(status):
+            found[here] = mark
+            paths += held.get(here, ())
+            waiting += reversed(inner.get(here, ()))
+        elif (listed := _listed(root, here)) is not None:
+            names, folders = listed
+            found[here] = packed(status) if folder_mark(status, now) is not None else UNMARKED
+            paths += [f"{here}/{name}" for name in names]
+            waiting += [f"{here}/{name}" for name in reversed(folders)]
+    return paths, found
 
 
 def _by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
@@ -67,52 +142,15 @@ def _by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-def files_of(root: Path, folder: Path, known: Folders) -> Iterator[tuple[str, os.stat_result | None]]:
-    """Yield the paths of the same files as ``files_below``, each with its status; folders that are known not listed."""
-    if not _is_plain(root, folder):
-        yield from ((seen.path, None) for seen in files_below(root, folder))
-        return
-    waiting = [folder.relative_to(root).as_posix()]
+def _walked(root: Path, top: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each folder with the names of its files."""
+    waiting = [top]
     while waiting:
         here = waiting.pop()
-        now = time.time_ns()
-        try:
-            status = os.lstat(f"{root}/{here}")
-        except OSError as error:
-            _refuse_unless_gone(root, here, error)
-            continue
-        mark = known.marks.get(here)
-        if mark and mark == same_mark(status):
-            files, inner = known.inside(here)
-            yield from ((path, _looked_at(f"{root}/{path}")) for path in files)
-            waiting += inner
-            continue
-        listed = _files_in(root, here)
-        if listed is None:
-            continue
-        names, folders, odd = listed
-        known.note(here, None if odd else folder_mark(status, now), [f"{here}/{name}" for name in names])
-        yield from ((f"{here}/{name}", None if name in odd else _looked_at(f"{root}/{here}/{name}")) for name in names)
-        waiting += [f"{here}/{name}" for name in folders]
-
-
-def _files_in(root: Path, here: str) -> tuple[list[str], list[str], set[str]] | None:
-    handle = _opened(root, here)
-    if handle is None:
-        return None
-    try:
-        return _listed(root, here, handle)
-    finally:
-        os.close(handle)
-
-
-def _opened(root: Path, here: str) -> int | None:
-    """Return a folder to be listed; None for one that is not there."""
-    try:
-        return os.open(f"{root}/{here}", _FOLDER)
-    except OSError as error:
-        _refuse_unless_gone(root, here, error)
-        return None
+        if (listed := _listed(root, here)) is not None:
+            names, folders = listed
+            yield here, names
+            waiting += [f"{here}/{name}" for name in reversed(folders)]
 
 
 def _refuse_unless_gone(root: Path, here: str, error: OSError) -> None:
@@ -121,39 +159,14 @@ def _refuse_unless_gone(root: Path, here: str, error: OSError) -> None:
         raise InvalidError(f"cannot read {root}/{here}: {error.strerror}", code="cannot-read") from error
 
 
-def _looked_at(path: str) -> os.stat_result | None:
-    try:
-        return os.lstat(path)
-    except OSError:
-        return None
-
-
-def files_below(root: Path, folder: Path) -> Iterator[Seen]:
-    """Yield every file and link below a folder of a workspace, hidden ones passed over."""
-    plain = _is_plain(root, folder)
-    waiting = [folder.relative_to(root).as_posix()]
-    while waiting:
-        here = waiting.pop()
-        handle = _opened(root, here)
-        if handle is None:
-            continue
-        try:
-            names, folders, odd = _listed(root, here, handle)
-            for name in names:
-                status = _status(name, handle) if plain and name not in odd else None
-                yield Seen(f"{here}/{name}", name, handle, status)
-        finally:
-            os.close(handle)
-        waiting += [f"{here}/{name}" for name in reversed(folders)]
-
-
-def read_quickly(seen: Seen, limit: int) -> tuple[bytes, Mark | None] | None:
+def read_quickly(path: str, limit: int) -> tuple[bytes, PackedMark] | None:
     """Return the bytes of a plain file of at most ``limit`` bytes, and its mark; None where anything is odd."""
-    if seen.status is None or seen.status.st_size > limit:
-        return None
     now = time.time_ns()
     try:
-        handle = os.open(seen.name, _FILE, dir_fd=seen.folder)
+        looked = os.lstat(path)
+        if not stat.S_ISREG(looked.st_mode) or looked.st_size > limit:
+            return None
+        handle = os.open(path, _FILE)
     except OSError:
         return None
     try:
@@ -161,7 +174,7 @@ def read_quickly(seen: Seen, limit: int) -> tuple[bytes, Mark | None] | None:
         data = os.read(handle, status.st_size + 1)
         if not stat.S_ISREG(status.st_mode) or len(data) != status.st_size or len(data) > limit:
             return None
-        return data, mark_of(status, now)
+        return data, settled(status, now)
     except OSError:
         return None
     finally:
@@ -174,34 +187,29 @@ def _is_plain(root: Path, folder: Path) -> bool:
     return not any(root.joinpath(*parts[:length]).is_symlink() for length in range(1, len(parts) + 1))
 
 
-def _listed(root: Path, here: str, handle: int) -> tuple[list[str], list[str], set[str]]:
-    """Return the names of files, of folders to go into, and which of the first are odd."""
+def _listed(root: Path, here: str) -> tuple[list[str], list[str]] | None:
+    """Return the names of files and of folders to go into; None for a folder that is not there."""
+    try:
+        handle = os.open(f"{root}/{here}", _FOLDER)
+    except OSError as error:
+        _refuse_unless_gone(root, here, error)
+        return None
     try:
         return _names(handle)
     except OSError as error:
         raise InvalidError(f"cannot read {root}/{here}: {error.strerror}", code="cannot-read") from error
+    finally:
+        os.close(handle)
 
 
-def _names(handle: int) -> tuple[list[str], list[str], set[str]]:
+def _names(handle: int) -> tuple[list[str], list[str]]:
     names: list[str] = []
     folders: list[str] = []
-    odd: set[str] = set()
     with os.scandir(handle) as entries:
         for entry in entries:
             name = entry.name
             if name.startswith("."):
                 continue
-            if entry.is_dir(follow_symlinks=False) and not name.endswith(".yaml"):
-                folders.append(name)
-                continue
-            names.append(name)
-            if not entry.is_file(follow_symlinks=False):
-                odd.add(name)
-    return sorted(names), sorted(folders), odd
-
-
-def _status(name: str, handle: int) -> os.stat_result | None:
-    try:
-        return os.stat(name, dir_fd=handle, follow_symlinks=False)
-    except OSError:
-        return None
+            goes_into = entry.is_dir(follow_symlinks=False) and not name.endswith(".yaml")
+            (folders if goes_into else names).append(name)
+    return sorted(names), sorted(folders)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,11 +19,10 @@ from pawl.canonical import digest_of
 from pawl.conformance.suites import Suite, read_suite
 from pawl.errors import Faulty, IntegrityError, InvalidError, PawlError
 from pawl.ids import Name, parse_name
-from pawl.io.file_marks import Mark, same_mark
 from pawl.io.locating import problems_of, unreadable_problems
 from pawl.io.strict_yaml import Unreadable, load
-from pawl.operations.sources.files import Seen, files_below, read_quickly
-from pawl.operations.sources.memory import FILE, MARK, NAME, Row, SourceMemory, open_sources
+from pawl.operations.sources.files import UNMARKED, Looked, PackedMark, look, read_quickly
+from pawl.operations.sources.memory import Row, Shelf, SourceMemory, open_sources
 from pawl.operations.sources.unopened import Unopened, UnopenedProcedure, UnopenedSuite, remembered_document
 from pawl.operations.sources.values import Files, Source, Sources, UnopenedSource
 from pawl.policy.rules import PolicySource
@@ -60,23 +59,24 @@ class _Reading:
             return None
         return self._made(where, data, reader)
 
-    def open(
-        self, seen: Seen, reader: Callable[[Any], Named], kind: str, row: tuple[Any, ...] | None
-    ) -> Source[Named] | tuple[Any, ...] | None:
-        """Return the same of a plain file; its row where the bytes are still those that it is about."""
-        found = read_quickly(seen, MAX_SOURCE_BYTES)
+    def open(self, where: str, reader: Callable[[Any], Named], kind: str, known: str | None) -> Source[Named] | bool:
+        """Return the same of a file that shows a change: True where its bytes are those ``known``, False for nothing.
+
+        ``known`` is the SHA-256 of the bytes that the memory knows of.
+        """
+        found = read_quickly(f"{self.workspace.root}/{where}", MAX_SOURCE_BYTES)
         if found is None:
-            return self.read(self.workspace.root / seen.path, reader)
+            return self.read(self.workspace.root / where, reader) or False
         data, mark = found
         file = hashlib.sha256(data).hexdigest()
-        if row is not None and row[FILE] == file:
-            if mark is not None:
-                self.memory.mark(seen.path, mark)
-            return row
-        source = self._made(seen.path, data, reader)
-        if source is not None and mark is not None:
+        if known == file:
+            if mark != UNMARKED:
+                self.memory.mark(kind, where, file, mark)
+            return True
+        source = self._made(where, data, reader)
+        if source is not None and mark != UNMARKED:
             self._note(source, kind, mark, file)
-        return source
+        return source or False
 
     def settings(self) -> Settings | None:
         """Return what registry.yaml says, which is always opened; it is parsed where it was not read as before."""
@@ -89,15 +89,14 @@ class _Reading:
                     document = remembered_document(self.memory, row)
                     if document is not None:
                         return settings_of(document)
-            self.memory.miss((where,))
         source = self.read(path, read_settings)
         if source is None:
             return None
         with suppress(ValueError):  # what has no canonical form is parsed every time
             document = source.value.document
             file = hashlib.sha256(source.data).hexdigest()
-            row = Row(where, "settings", "", file, "", "", digest_of(document), "", None, None, None)
-            self.memory.note(row, json.dumps(document, separators=(",", ":")))
+            row = Row(where, "settings", file, digest=digest_of(document))
+            self.memory.note(row, UNMARKED, json.dumps(document, separators=(",", ":")))
         return source.value
 
     def _made(self, where: str, data: bytes, reader: Callable[[Any], Value]) -> Source[Value] | None:
@@ -109,13 +108,13 @@ class _Reading:
             self._fail(where, *problems_of(where, data, error.faults))
         return None
 
-    def _note(self, source: Source[Any], kind: str, mark: Mark, file: str) -> None:
+    def _note(self, source: Source[Any], kind: str, mark: PackedMark, file: str) -> None:
         """Have it remembered what a file read as, unless it stands in the wrong place."""
         value = source.value
         if kind == "policy":
             document = policy_document((value,))
-            row = Row(source.path, kind, mark, file, "", value.name, digest_of(document), "", None, None, None)
-            self.memory.note(row, json.dumps(document, separators=(",", ":")))
+            row = Row(source.path, kind, file, name=value.name, digest=digest_of(document))
+            self.memory.note(row, mark, json.dumps(document, separators=(",", ":")))
             return
         of_procedure = kind == "procedure"
         if of_procedure and source.path != f"procedures/{value.name}.yaml":
@@ -127,7 +126,6 @@ class _Reading:
         row = Row(
             path=source.path,
             kind=kind,
-            mark=mark,
             file=file,
             blob=made.hexdigest(),
             name=value.name,
@@ -137,7 +135,7 @@ class _Reading:
             about=None if of_procedure else value.about,
             requires=json.dumps(requires) if requires else None,
         )
-        self.memory.note(row, json.dumps(value.document, separators=(",", ":")))
+        self.memory.note(row, mark, json.dumps(value.document, separators=(",", ":")))
 
     def refuse(self, source: Source[Any], fault: Fault) -> None:
         """Note why a file that reads still holds nothing."""
@@ -187,7 +185,7 @@ def read_suites(workspace: Workspace, *, opened: bool = True) -> Sources:
     reading.memory.save()
     return Sources(
         settings=settings,
-        procedures={},
+        procedures=Files({}),
         suites=suites,
         policies={},
         problems=tuple(reading.problems),
@@ -199,7 +197,7 @@ def read_suites(workspace: Workspace, *, opened: bool = True) -> Sources:
 def read_policies(workspace: Workspace) -> Mapping[str, Source[PolicySource]]:
     """Return the policy sources of the work tree that read, by name: what may be in force, or not yet."""
     reading = _Reading(workspace)
-    return _named(_read_each(reading, workspace.policies, read_policy), "policy", reading)
+    return _all(reading, workspace.policies, "policy", read_policy, lambda _: None)
 
 
 def read_settings_file(workspace: Workspace) -> Settings:
@@ -225,81 +223,107 @@ def read_one(workspace: Workspace, path: Path, reader: Callable[[Any], Value]) -
 
 
 def _procedures(reading: _Reading) -> Files[Name, Procedure]:
-    found: dict[Name, Any] = {}
-    make = _maker(reading, UnopenedProcedure, read_procedure)
-    for entry in _each(reading, reading.workspace.procedures, read_procedure, "procedure"):
-        if type(entry) is tuple:  # only what stands in its place was remembered
-            found[entry[NAME]] = entry
-            continue
-        name = entry.value.name
-        wanted = entry.path.removeprefix("procedures/").removesuffix(".yaml")
-        if name == wanted:
-            found[name] = entry
-            continue
+    def right(source: Source[Procedure]) -> bool:
+        name, wanted = source.value.name, source.path.removeprefix("procedures/").removesuffix(".yaml")
+        if name == wanted:  # only what stands in its place is remembered
+            return True
         message = f"the name {name} is not the file's path, which is {wanted}"
-        reading.refuse(entry, Fault(code="name-not-path", message=message, at=("name",), hint=_name_hint(name, wanted)))
-    return Files(found, make)
+        reading.refuse(
+            source, Fault(code="name-not-path", message=message, at=("name",), hint=_name_hint(name, wanted))
+        )
+        return False
+
+    return _all(reading, reading.workspace.procedures, "procedure", read_procedure, UnopenedProcedure, right)
 
 
 def _suites(reading: _Reading) -> Files[str, Suite]:
-    make = _maker(reading, UnopenedSuite, read_suite)
-    return Files(
-        _named(_each(reading, reading.workspace.conformance, read_suite, "suite"), "suite", reading, make), make
-    )
+    return _all(reading, reading.workspace.conformance, "suite", read_suite, UnopenedSuite)
 
 
 def _policies(reading: _Reading) -> Files[str, PolicySource]:
-    def make(row: Row) -> Source[PolicySource]:
-        file = Unopened(reading.workspace, reading.memory, row)
-        data = file.data
-        known = remembered_document(reading.memory, row)
-        with suppress(IntegrityError):
-            rules = rules_from(known) if known is not None else ()
-            if rules:
-                value = PolicySource(name=row.name, owner=rules[0].owner, rules=rules)
-                return UnopenedSource(file, value, read_policy)
-        return Source(value=read_policy(load(data)), path=row.path, data=data)
-
-    entries = _each(reading, reading.workspace.policies, read_policy, "policy")
-    return Files(_named(entries, "policy", reading, make), make)
+    return _all(reading, reading.workspace.policies, "policy", read_policy, _policy_of)
 
 
-def _maker(
-    reading: _Reading, kind: Callable[[Unopened], Value], reader: Callable[[Any], Value]
-) -> Callable[[Row], Source[Value]]:
-    def make(row: Row) -> Source[Value]:
-        file = Unopened(reading.workspace, reading.memory, row)
-        return UnopenedSource(file, kind(file), reader)
-
-    return make
-
-
-def _each(reading: _Reading, folder: Path, reader: Callable[[Any], Named], kind: str) -> Iterator[Any]:
-    """Yield each file that reads: as its row, a plain tuple, if it shows no change, else as a source."""
-    rows = reading.memory.rows(kind)
-    for seen in files_below(reading.workspace.root, folder):
-        row = rows.pop(seen.path, None)
-        if seen.status is not None and row is not None and row[MARK] == same_mark(seen.status):
-            yield row
-            continue
-        entry: Any = None
-        if seen.status is not None and seen.name.endswith(".yaml"):
-            entry = reading.open(seen, reader, kind, row)
-        elif _is_read(reading, reading.workspace.root / seen.path):
-            entry = reading.read(reading.workspace.root / seen.path, reader)
-        if row is not None and entry is not row:
-            reading.memory.miss((seen.path,))
-        if entry is not None:
-            yield entry
-    reading.memory.miss(rows)
+def _policy_of(file: Unopened) -> PolicySource | None:
+    """Return a policy from the document that its bytes were read as."""
+    known = file.remembered()
+    with suppress(IntegrityError):
+        rules = rules_from(known) if known is not None else ()
+        if rules:
+            return PolicySource(name=file.row.name, owner=rules[0].owner, rules=rules)
+    return None
 
 
-def _read_each(reading: _Reading, folder: Path, reader: Callable[[Any], Value]) -> Iterator[Source[Value]]:
-    """Yield each file that reads, all of them opened."""
-    for path in reading.workspace.sources(folder):
-        source = reading.read(path, reader) if _is_read(reading, path) else None
-        if source is not None:
-            yield source
+def _all(
+    reading: _Reading,
+    folder: Path,
+    kind: str,
+    reader: Callable[[Any], Named],
+    unopened: Callable[[Unopened], Named | None],
+    right: Callable[[Source[Named]], bool] = lambda _: True,
+) -> Files[Any, Named]:
+    """Return every file of a kind. ``unopened`` makes a value of one that shows no change; ``right`` refuses others."""
+    shelf = reading.memory.shelf(kind)
+
+    def make(place: int) -> Source[Named]:
+        path, file = shelf.column("path")[place], shelf.column("file")[place]
+        row = reading.memory.row(path, file)
+        seen = Unopened(reading.workspace, reading.memory, row or Row(path, kind, file))
+        value = unopened(seen) if row is not None else None
+        if value is None:  # the memory no longer says more of it
+            return Source(value=reader(load(seen.data)), path=path, data=seen.data)
+        return UnopenedSource(seen, value, reader)
+
+    looked = look(reading.workspace.root, folder, shelf.known)
+    entries = _entries(reading, looked, shelf, kind, reader, right)
+    if looked.folders and looked.paths is not shelf.known.paths:
+        reading.memory.keep(kind, looked, shelf)
+    found = _in_place(looked, shelf, entries)
+    return Files(_named(entries, shelf, kind, reading, make) if found is None else found, shelf, make)
+
+
+def _entries(
+    reading: _Reading,
+    looked: Looked,
+    shelf: Shelf,
+    kind: str,
+    reader: Callable[[Any], Named],
+    right: Callable[[Source[Named]], bool],
+) -> list[int | Source[Named] | None]:
+    """Return of each file its place on the shelf if it shows no change, else a source, or nothing."""
+    entries: list[int | Source[Named] | None]
+    if looked.paths is shelf.known.paths:
+        entries = [*range(len(looked.paths))]
+    else:
+        entries = [shelf.places.get(path) for path in looked.paths]
+    for index in looked.differing:
+        path, place = looked.paths[index], entries[index]
+        entry: Source[Named] | bool | None = None
+        if looked.folders and path.endswith(".yaml"):
+            known = shelf.column("file")[place] if isinstance(place, int) else None
+            entry = reading.open(path, reader, kind, known)
+        elif _is_read(reading, reading.workspace.root / path):
+            entry = reading.read(reading.workspace.root / path, reader)
+        if entry is not True:
+            entries[index] = entry if entry and right(entry) else None
+    return entries
+
+
+def _in_place(
+    looked: Looked, shelf: Shelf, entries: Sequence[int | Source[Named] | None]
+) -> dict[str, int | Source[Named]] | None:
+    """Return entries by their names if these are those of the shelf, which need no look at each then; else None."""
+    names = shelf.column("name")
+    if looked.paths is not shelf.known.paths:
+        return None
+    found = dict(zip(names, entries, strict=True))
+    read = [(names[index], entries[index]) for index in looked.differing]
+    if len(found) < len(names) or any(isinstance(entry, Source) and entry.value.name != name for name, entry in read):
+        return None
+    for name, entry in read:
+        if entry is None:
+            del found[name]
+    return found  # type: ignore[return-value]
 
 
 def _name_hint(name: Name, wanted: str) -> str:
@@ -311,16 +335,23 @@ def _name_hint(name: Name, wanted: str) -> str:
 
 
 def _named(
-    entries: Iterable[Any], field_name: str, reading: _Reading, make: Callable[[Row], Source[Any]] | None = None
-) -> dict[str, Any]:
-    """Return sources, or rows of which ``make`` makes some, by their names; of two of one name the first by path."""
-    found: dict[str, Any] = {}
+    entries: Iterable[int | Source[Named] | None],
+    shelf: Shelf,
+    field_name: str,
+    reading: _Reading,
+    make: Callable[[int], Source[Named]],
+) -> dict[str, int | Source[Named]]:
+    """Return entries by their names; of two of one name the first by path."""
+    found: dict[str, int | Source[Named]] = {}
+    names = shelf.column("name")
     for entry in entries:
-        name = entry[NAME] if type(entry) is tuple else entry.value.name
+        if entry is None:
+            continue
+        name = names[entry] if isinstance(entry, int) else entry.value.name
         if name not in found:
             found[name] = entry
             continue
-        both = [make(Row(*one)) if make and type(one) is tuple else one for one in (found[name], entry)]
+        both = [make(one) if isinstance(one, int) else one for one in (found[name], entry)]
         first, second = sorted(both, key=lambda one: one.path)
         found[name] = first
         message = f"the {field_name} {name} stands in two files: {first.path} and {second.path}"

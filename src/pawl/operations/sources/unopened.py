@@ -17,6 +17,7 @@ from pawl.conformance.suites import Case, Suite, read_suite, suite_of
 from pawl.errors import ConflictError
 from pawl.ids import Name, Version
 from pawl.io.strict_yaml import load
+from pawl.operations.sources.files import UNMARKED
 from pawl.operations.sources.memory import Row, SourceMemory
 from pawl.procedures.procedure import Procedure
 from pawl.procedures.read import read_procedure
@@ -49,7 +50,8 @@ class Unopened:
         if self._data is None:
             data = self._workspace.read_source(self._workspace.root / self.row.path)
             if sha256(data).hexdigest() != self.row.file:
-                self._memory.miss([self.row.path])
+                self._memory.mark(self.row.kind, self.row.path, self.row.file, UNMARKED)
+                self._memory.mark(self.row.kind, self.row.path, self.row.file, UNMARKED)
                 self._memory.save()
                 message = f"{self.row.path} changed while it was read"
                 raise ConflictError(message, code="source-moved", hint="run the command again")
@@ -66,6 +68,11 @@ class Unopened:
             read = read_procedure if self.row.kind == "procedure" else read_suite
             self._document = read(load(data)).document
         return self._document
+
+    def remembered(self) -> Any:
+        """Return the document that the bytes are remembered to read as, or None."""
+        _ = self.data
+        return remembered_document(self._memory, self.row)
 
 
 class UnopenedProcedure(Procedure):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from pawl.conformance.suites import Suite, applies
 from pawl.ids import Digest, Name, Version
 from pawl.io.locating import problems_of
 from pawl.io.strict_yaml import load
-from pawl.operations.sources.memory import ABOUT, BLOB, DIGEST, FILE, PATH, REQUIRES, TYPE, VERSION, Row
+from pawl.operations.sources.memory import Shelf
 from pawl.operations.sources.unopened import Unopened
 from pawl.problems import Fault, Problem
 from pawl.procedures.procedure import Procedure
@@ -64,28 +66,49 @@ class UnopenedSource(Source[Value]):
 class Files(Mapping[Key, Source[Value]], Generic[Key, Value]):
     """Sources by name; those that nobody opened are made when they are asked for."""
 
-    def __init__(self, entries: dict[Key, Any], make: Callable[[Row], Source[Value]]) -> None:
-        self._entries, self._make = entries, make
+    def __init__(
+        self,
+        found: Mapping[Key, int | Source[Value]],
+        shelf: Shelf | None = None,
+        make: Callable[[int], Source[Value]] | None = None,
+    ) -> None:
+        """``found`` has places on the ``shelf``, of which ``make`` makes sources, for files that were not opened."""
+        self._found, self._shelf, self._make = found, shelf or Shelf({}), make
+        self._made: dict[Key, Source[Value]] = {}
+        self._columns: dict[str, dict[Key, str | None]] = {}
 
     def __getitem__(self, key: Key) -> Source[Value]:
-        entry = self._entries[key]
-        if type(entry) is tuple:
-            entry = self._entries[key] = self._make(Row(*entry))
-        source: Source[Value] = entry
-        return source
+        entry = self._found[key]
+        if not isinstance(entry, int):
+            return entry
+        if key not in self._made:
+            if self._make is None:
+                raise KeyError(key)
+            self._made[key] = self._make(entry)
+        return self._made[key]
 
     def __iter__(self) -> Iterator[Key]:
-        return iter(self._entries)
+        return iter(self._found)
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._found)
 
     def __contains__(self, key: object) -> bool:
-        return key in self._entries
+        return key in self._found
 
-    def entries(self) -> Iterator[tuple[Key, Any]]:
-        """Yield each name with a plain tuple in the order of ``Row``, or with the source that was read."""
-        return iter(self._entries.items())
+    def known(self, what: str, ask: Callable[[Source[Value]], str | None]) -> Mapping[Key, str | None]:
+        """Return one thing about each file by its name: a column of the memory, or what ``ask`` says of a read one."""
+        if what not in self._columns:
+            column = self._shelf.column(what)
+            self._columns[what] = {
+                name: column[entry] if isinstance(entry, int) else ask(entry) for name, entry in self._found.items()
+            }
+        return self._columns[what]
+
+    @cached_property
+    def by_path(self) -> Mapping[str, Key]:
+        """The name in each file."""
+        return {path or "": name for name, path in self.known("path", lambda source: source.path).items()}
 
 
 class Head(NamedTuple):
@@ -95,55 +118,79 @@ class Head(NamedTuple):
     kind: str
     version: Version
     digest: Digest
-    requires: bool
-    """Whether it requires anything."""
-    blob: str | None
-    """Git's name for the bytes, by SHA-1, where it was remembered."""
-    file: str | None
-    """The SHA-256 of the bytes, where it was remembered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
-    """Everything that was read. ``problems`` are those of all files; ``unread`` are the files that hold nothing."""
+    """Everything that was read. ``problems`` are those of all files; ``unread`` are the files that hold nothing.
+
+    What is asked of all files at once is answered without a value for each: of hardly any more is wanted.
+    """
 
     settings: Settings
-    procedures: Mapping[Name, Source[Procedure]]
-    suites: Mapping[str, Source[Suite]]
+    procedures: Files[Name, Procedure]
+    suites: Files[str, Suite]
     policies: Mapping[str, Source[PolicySource]]
     problems: tuple[Problem, ...]
     unread: tuple[str, ...]
     open_suites: bool = False
     """Whether suites that are asked for are parsed anew: what becomes evidence is what the file says now."""
-    _about: Mapping[Name, tuple[str, ...]] = field(init=False, repr=False)
-    """The names of the suites by the procedure that they are about, in their order."""
-    heads: tuple[Head, ...] = field(init=False, repr=False)
-    """What is known of each procedure, in the order of ``procedures``."""
+    _about: Mapping[Name, list[str]] = field(init=False, repr=False)
+    """The names of the suites by the procedure that they are about."""
 
     def __post_init__(self) -> None:
         about: dict[Name, list[str]] = {}
-        for name, subject, _ in sorted(_suite_heads(self.suites)):
-            about.setdefault(Name(subject), []).append(name)
-        object.__setattr__(self, "_about", {name: tuple(suites) for name, suites in about.items()})
-        object.__setattr__(self, "heads", tuple(_heads(self.procedures)))
+        for name, subject in self._subjects().items():
+            about.setdefault(Name(subject or ""), []).append(name)
+        object.__setattr__(self, "_about", about)
 
     @property
-    def subjects(self) -> Iterable[Name]:
-        """The names of procedures that suites are about, each once."""
+    def heads(self) -> tuple[Head, ...]:
+        """What is known of each procedure, in the order of ``procedures``; made anew for who asks."""
+        return tuple(map(self.head, self.procedures))
+
+    @property
+    def versions(self) -> Mapping[Name, Version]:
+        """The version of each procedure."""
+        known: Mapping[Name, Any] = self.procedures.known("version", lambda source: source.value.version)
+        return known
+
+    def head(self, name: Name) -> Head:
+        """Return what is known of a procedure."""
+        ask = self.procedures.known
+        return Head(
+            name,
+            kind=ask("type", lambda source: source.value.kind)[name] or "",
+            version=self.versions[name],
+            digest=Digest(ask("digest", lambda source: source.value.digest)[name] or ""),
+        )
+
+    def contents(self, what: Literal["blob", "file"]) -> Mapping[Name, str | None]:
+        """Return what is remembered of each procedure's bytes: Git's name for them, by SHA-1, or their SHA-256.
+
+        None where they were read in this process.
+        """
+        return self.procedures.known(what, lambda _: None)
+
+    @property
+    def subjects(self) -> AbstractSet[Name]:
+        """The names of procedures that suites are about."""
         return self._about.keys()
 
-    def suite_paths(self) -> dict[str, Name]:
-        """Return what each suite is about, by the path of its file."""
-        return {path: Name(subject) for _, subject, path in _suite_heads(self.suites)}
+    def suite_subject(self, path: str) -> Name | None:
+        """Return what the suite in a file is about; None where there is none that reads."""
+        name = self.suites.by_path.get(path)
+        return None if name is None else Name(self._subjects()[name] or "")
 
     @property
     def requiring(self) -> Mapping[Name, Source[Procedure]]:
         """The procedures that require others."""
-        return {head.name: self.procedures[head.name] for head in self.heads if head.requires}
+        known = self.procedures.known("requires", lambda source: "requires" if source.value.requires else "")
+        return {name: self.procedures[name] for name, requires in known.items() if requires}
 
     def suites_about(self, name: Name) -> tuple[Source[Suite], ...]:
-        """Return the suites about a procedure, whatever versions they are for."""
-        return tuple(self.suites[suite] for suite in self._about.get(name, ()))
+        """Return the suites about a procedure, whatever versions they are for, in the order of their names."""
+        return tuple(self.suites[suite] for suite in sorted(self._about.get(name, ())))
 
     @property
     def unread_suites(self) -> tuple[str, ...]:
@@ -158,22 +205,5 @@ class Sources:
         found = (source for source in self.suites_about(procedure.name) if applies(source.value, procedure))
         return tuple(source.opened() if self.open_suites else source for source in found)
 
-
-def _suite_heads(suites: Mapping[str, Source[Suite]]) -> Iterator[tuple[str, str, str]]:
-    """Yield name, subject and path of each suite."""
-    if isinstance(suites, Files):
-        for name, entry in suites.entries():
-            yield (name, entry[ABOUT], entry[PATH]) if type(entry) is tuple else (name, entry.value.about, entry.path)
-    else:
-        yield from ((name, source.value.about, source.path) for name, source in suites.items())
-
-
-def _heads(procedures: Mapping[Name, Source[Procedure]]) -> Iterator[Head]:
-    entries = procedures.entries() if isinstance(procedures, Files) else procedures.items()
-    for name, entry in entries:
-        if type(entry) is tuple:
-            requires = entry[REQUIRES] is not None
-            yield Head(name, entry[TYPE], entry[VERSION], entry[DIGEST], requires, entry[BLOB], entry[FILE])
-        else:
-            value = entry.value
-            yield Head(name, value.kind, value.version, value.digest, bool(value.requires), None, None)
+    def _subjects(self) -> Mapping[str, str | None]:
+        return self.suites.known("about", lambda source: source.value.about)
