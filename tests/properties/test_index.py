@@ -92,7 +92,7 @@ class Life:
         new.write_bytes(record.data)
         new.replace(path)  # whole or not there, as pawl writes them
         if self.count % 2:  # as a command tells that wrote it itself; others come from elsewhere
-            self.long_lived.appended(record)
+            self.long_lived.appended(record, digest_of("a projection that is not there"))
 
     def anchor(self) -> Any:
         try:
@@ -519,3 +519,29 @@ def _let_the_clock_of_files_go_on(folder: Path) -> None:
     first = probe.stat().st_ctime_ns
     while probe.stat().st_ctime_ns == first:
         probe.write_bytes(json.dumps(first).encode())
+
+
+def test_parts_of_which_there_are_many_are_read_one_by_one_as_few_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many small values are fetched together, each is found where it is asked for."""
+    life = Life(tmp_path / "w")
+    for name in NAMES:
+        life.write(REGISTRY_JOURNAL, "publish", {"published": [publication(pin(name)).as_dict()]})
+        life.write(REGISTRY_JOURNAL, "withdraw", {"ref": f"{name}@1.0.0", "level": "yanked"})
+        life.write(STAGING, "halt", {"name": name, "version": None})
+        rows = [
+            {"ref": f"{name}@1.0.0", "content": digest_of([name, n]), "cause": "reject", "until": None} for n in "ab"
+        ]
+        life.write(STAGING, "reject", {"rejects": rows})
+        life.write(STAGING, "freeze", {"freeze": FREEZE})
+    assert [len(life.records(journal)) for journal in (REGISTRY_JOURNAL, STAGING)] == [6, 9]
+    for number in (1, 2, 4, 8, 13):
+        monkeypatch.setattr("pawl.workspace.index_rows._FEW", number)
+        compare(life)
+        keep_for_later(life)
+    life.write(STAGING, "resume", {"name": NAMES[0]})
+    read_late(life)
+
+
+FREEZE: dict[str, Any] = {"until": None, "actions": ["promote"], "spares": {"labels": {}, "names": [], "roles": []}}

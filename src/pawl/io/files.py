@@ -27,7 +27,7 @@ _POLL_SECONDS = 0.02
 _ID_LENGTH = 20
 
 
-def read_bounded(path: Path, *, limit: int, root: Path | None = None) -> bytes:
+def read_bounded(path: Path | str, *, limit: int, root: Path | None = None) -> bytes:
     """Return the bytes of a regular file of at most ``limit`` bytes.
 
     With ``root``, a symbolic link that leads out of it is refused. Raises ``NotFoundError`` or ``InvalidError``.
@@ -194,7 +194,7 @@ class Lock:
 
 
 @contextmanager
-def _reported(verb: str, path: Path) -> Iterator[None]:
+def _reported(verb: str, path: Path | str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
@@ -208,11 +208,11 @@ def _reported(verb: str, path: Path) -> Iterator[None]:
         raise InvalidError(f"cannot {verb} {path}: {reason}", code=f"cannot-{verb}") from error
 
 
-def _refuse_outside(root: Path, path: Path) -> None:
+def _refuse_outside(root: Path, path: Path | str) -> None:
     if _plainly_below(str(root), str(path)):
         return
     try:
-        real = path.resolve()
+        real = Path(path).resolve()
         # what is still a link after all were followed is a loop, which later Pythons give back as it is
         within = real.is_relative_to(root.resolve()) and not any(part.is_symlink() for part in (real, *real.parents))
     except OSError as error:
@@ -229,12 +229,16 @@ def _plainly_below(root: str, path: str) -> bool:
     """Whether a path is below a root by its name alone, with no link on the way: most are, and this is quickly seen."""
     if not path.startswith(f"{root}/"):
         return False
-    here = root
-    for part in path[len(root) + 1 :].split("/"):
+    here, parts = root, path[len(root) + 1 :].split("/")
+    if ".." in parts:
+        return False
+    for part in parts:
         here = f"{here}/{part}"
         try:
-            if part == ".." or stat.S_ISLNK(os.lstat(here).st_mode):
+            if stat.S_ISLNK(os.lstat(here).st_mode):
                 return False
+        except FileNotFoundError:  # nothing is below it either
+            return True
         except (OSError, ValueError):
             return False
     return True

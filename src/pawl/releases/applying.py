@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
+from pawl.canonical import sha256
 from pawl.errors import ConflictError, IntegrityError, PawlError, UsageError
 from pawl.ids import REGISTRY_JOURNAL
 from pawl.io import git
@@ -91,9 +92,13 @@ def _carry_through(workspace: Workspace, plan: Plan) -> tuple[tuple[Path, ...], 
     an error would make people ask again, and a second rollback would go back once more."""
     files: list[Path] = []
     try:
+        projected = None
         for step in plan.steps:
             files.append(path_of(workspace, step))
-            _carry_out(workspace, step)
+            data = _carry_out(files[-1], step)
+            projected = sha256(data) if isinstance(step, WriteProjection) else None
+        if plan.record is not None:
+            workspace.appended(plan.record, projected)
         files += _heal(workspace, plan)
     except (PawlError, OSError) as error:
         if not _recorded(workspace, plan):
@@ -215,21 +220,20 @@ def path_of(workspace: Workspace, step: Step) -> Path:
             assert_never(step)
 
 
-def _carry_out(workspace: Workspace, step: Step) -> None:
-    path = path_of(workspace, step)
+def _carry_out(path: Path, step: Step) -> bytes:
+    """Write the file of a step and return what it holds."""
     path.parent.mkdir(parents=True, exist_ok=True)
     match step:
-        case FreezeVersion():
+        case FreezeVersion() | StoreEvidence():
             replace(path, step.data)  # no record speaks of it yet: what a killed command left there is nobody's
-        case StoreEvidence():
-            replace(path, step.data)
+            return step.data
         case AppendRecord():
             create(path, step.record.data)
-            workspace.appended(step.record)
+            return step.record.data
         case WriteProjection():
             data = projection_bytes(step.state)
             # its record is there: where the name goes back to an older file, that one is behind and written again
             replace(path, data, named=False)
-            workspace.wrote_projection(step.state.head, step.state.channel, data)
+            return data
         case _:
             assert_never(step)

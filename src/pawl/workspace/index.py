@@ -7,8 +7,8 @@ a lower serial, a memory that cannot be believed or written) the caller folds th
 there were no index, and whatever is wrong is found there.
 
 - A folder of records whose mark is that of when it was listed has the same names in it; a newest record with the same
-  mark has the same bytes. What has no such mark is listed and read; bytes that hash to the digest that is known are that
-  record, and need not be parsed.
+  mark has the same bytes. What has no such mark is listed and read; bytes that hash to the known digest are the record
+  of that digest, and are not parsed.
 - Whoever appends a record under the lock tells it, and it is folded on without a look. The next look reads its bytes.
 - Rows say from which record on they hold and until which. A state that somebody still reads stays readable.
 """
@@ -91,8 +91,10 @@ class Index:
         source = self._sources.get(journal)
         return source if source is not None and source.head == head else None
 
-    def appended(self, record: Record) -> None:
+    def appended(self, record: Record, projected: Digest | None) -> None:
         """Fold on a record that was appended just now, by whoever holds the lock.
+
+        ``projected`` is the digest of its channel's projection, where that was written too.
 
         Nothing is looked at: the next look reads the record, and where anything is not as it was meant to be, that
         look finds it.
@@ -108,31 +110,31 @@ class Index:
                     if known is None or known.head != seen.head:
                         return
                     go_on_with(connection, record.journal, seen.head, [record], ours=True)
-                    found = _Seen(record.head, folder, None)
+                    found = _Seen(record.head, folder, None, None, projected)
                     _put(connection, record.journal, found)
                 self._seen[record.journal] = found
             except _NOT_TO_BE_HAD as error:
                 self._fails(error)
 
-    def has_projection(self, channel: str, head: Head, mark: Mark) -> bool:
-        """Whether a channel's projection with this mark was found to be that of its newest record, ``head``."""
-        seen = self._seen.get(channel)
-        return seen is not None and seen.head == head and seen.projection == mark
+    def has_projection(self, source: Source, mark: Mark) -> bool:
+        """Whether a channel's projection with this mark was found to be that of the source's head."""
+        seen = self._seen.get(source.journal)
+        return seen is not None and seen.head == source.head and seen.projection == mark
 
-    def is_projection(self, channel: str, head: Head, digest: Digest) -> bool:
-        """Whether bytes with this digest are known to be the projection of a channel at ``head``."""
-        seen = self._seen.get(channel)
-        return seen is not None and seen.head == head and seen.projected == digest
+    def is_projection(self, source: Source, digest: Digest) -> bool:
+        """Whether bytes with this digest are known to be the projection of the source's head."""
+        seen = self._seen.get(source.journal)
+        return seen is not None and seen.head == source.head and seen.projected == digest
 
-    def found_projection(self, channel: str, head: Head, digest: Digest, mark: Mark | None) -> None:
-        """Remember which bytes are the projection of a channel at ``head``, and the mark of the file that has them."""
+    def found_projection(self, source: Source, digest: Digest, mark: Mark | None) -> None:
+        """Remember which bytes are the projection of the source's head, and the mark of the file that has them."""
         with self._lock:
-            seen = self._seen.get(channel)
-            if seen is None or seen.head != head or self._memory is None:
+            seen = self._seen.get(source.journal)
+            if seen is None or seen.head != source.head or self._memory is None:
                 return
-            self._seen[channel] = seen._replace(projection=mark, projected=digest)
+            self._seen[source.journal] = seen._replace(projection=mark, projected=digest)
             try:
-                self._remember(self._memory, channel, seen, self._seen[channel])
+                self._remember(self._memory, source.journal, seen, self._seen[source.journal])
             except _NOT_TO_BE_HAD as error:
                 self._fails(error)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import Any, Generic, TypeAlias, TypeVar, cast, overload
 
 from pawl.ids import Digest, Name, Serial
 from pawl.io.memory import Lost
@@ -22,10 +22,19 @@ from pawl.registry.journal import EMPTY, Head
 K = TypeVar("K")
 V = TypeVar("V")
 
+Few: TypeAlias = Mapping[str, tuple[str, str | None]]
+"""The values of a part by key, each as compact JSON and as a projection holds it, in the order of the fold."""
+
 Ask = Callable[[str, Mapping[str, Any]], Sequence[tuple[Any, ...]]]
 """Runs one query; ``Lost`` where its rows are not those of the head any more."""
 
 _HERE = "journal = :journal AND part = :part"
+_SELDOM_MANY = ("approvals", "freezes", "halts", "rejections", "waivers", "withdrawals")
+"""Parts that hold little in most journals."""
+_FEW = 256
+"""How many values of all of them are fetched together."""
+_ALL_FEW = ""
+"""The name of no part: that those which are not there hold nothing."""
 _SINGLY = 256
 """How many values of a part are looked up before it is read whole."""
 AT = f"{_HERE} AND since <= :serial AND (until IS NULL OR until > :serial)"
@@ -49,6 +58,9 @@ class Source:
         self._ask = ask
         self._fold = fold
         self._folded: Any = None
+        self._few: Mapping[str, Few] | None = None
+        self.users: dict[str, list[Name]] = {}
+        """Which pins were found to require a name."""
 
     def ask(self, query: str, **values: Any) -> Sequence[tuple[Any, ...]]:
         """Return the rows of a query about this journal at this head; ``Lost`` where they are not there any more."""
@@ -60,6 +72,34 @@ class Source:
         """Return columns of every row of a part that holds at the head, in the order of the fold."""
         rows = self.ask(select(what, "held", _NOW, "ORDER BY place"), part=part)
         return rows or self.ask(select(what, "held", AT, "ORDER BY place"), part=part)
+
+    def few(self, part: str) -> Few | None:
+        """Return all values of a part of which there are seldom many; None for other parts, and where there are.
+
+        All such parts are fetched together: every judgement asks for each of them.
+        """
+        if part not in _SELDOM_MANY:
+            return None
+        if self._few is None:
+            self._few = self._fetch_few()
+        return self._few.get(part, {} if _ALL_FEW in self._few else None)
+
+    def _fetch_few(self) -> Mapping[str, Few]:
+        parts = {f"part_{number}": part for number, part in enumerate(_SELDOM_MANY)}
+        marks = ", ".join(f":{name}" for name in parts)
+        here, rows = f"journal = :journal AND part IN ({marks})", None
+        for when in (f"until IS NULL AND {_NEWEST}", "since <= :serial AND (until IS NULL OR until > :serial)"):
+            query = select(
+                "part, key, text, pretty", "held", f"{here} AND {when}", f"ORDER BY part, place LIMIT {_FEW}"
+            )
+            rows = rows or self.ask(query, **parts)
+        found: dict[str, dict[str, tuple[str, str | None]]] = {}
+        for part, key, text, pretty in rows or ():
+            found.setdefault(part, {})[key] = (text, pretty)
+        if len(rows or ()) < _FEW:
+            return {**found, _ALL_FEW: {}}
+        found.popitem()  # the last part was cut off
+        return found
 
     def one(self, part: str, key: str) -> str | None:
         """Return the JSON of one value of a part."""
@@ -91,6 +131,9 @@ class Held(StoredPart[K, V]):
 
     def texts(self, form: Form) -> Mapping[str, str]:
         try:
+            few = self._source.few(self._part)
+            if few is not None:
+                return {key: cast("str", pair[form == "pretty"]) for key, pair in few.items()}
             what = "key, pretty" if form == "pretty" else "key, text"
             return dict(cast("Sequence[tuple[str, str]]", self._source.of_all(what, self._part)))
         except Lost:
@@ -130,15 +173,19 @@ class Held(StoredPart[K, V]):
             return len(self._source.folded(self._part))
 
     def _text(self, key: K) -> str | None:
-        if self._whole is not None or not self._left:
+        if self._whole is not None or not self._left or self._source.few(self._part) is not None:
             return self._all().get(key)
         self._left -= 1
         return self._source.one(self._part, str(key))
 
     def _all(self) -> Mapping[K, str]:
         if self._whole is None:
-            rows = self._source.of_all("key, text", self._part)
-            self._whole = {self._key(key): text for key, text in rows}
+            few = self._source.few(self._part)
+            if few is not None:
+                self._whole = {self._key(key): pair[0] for key, pair in few.items()}
+            else:
+                rows = self._source.of_all("key, text", self._part)
+                self._whole = {self._key(key): text for key, text in rows}
         return self._whole
 
 
@@ -146,9 +193,13 @@ class HeldPins(Held[Name, V], StoredPins[Name, V]):
     """The pins of a channel."""
 
     def users_of(self, name: Name) -> Iterable[Name]:
+        known = self._source.users.get(name)
+        if known is not None:
+            return known
         where = "journal = :journal AND wanted = :name AND since <= :serial AND (until IS NULL OR until > :serial)"
         try:
-            return [Name(row[0]) for row in self._source.ask(select("name", "needs", where), name=name)]
+            rows = self._source.ask(select("name", "needs", where), name=name)
+            return self._source.users.setdefault(name, [Name(row[0]) for row in rows])
         except Lost:
             return [pin.name for pin in self._source.folded("pins").values() if name in pin.requires]
 

@@ -15,7 +15,7 @@ from pawl.workspace.places import Places, is_record_name
 def serials_of(places: Places, journal: str) -> Sequence[int]:
     """Return the serials of a journal by the names of its files; ``IntegrityError`` for a name that is no record's."""
     try:
-        found = os.listdir(places.releases / journal)  # noqa: PTH208 - of thousands, names alone
+        found = os.listdir(places.journal_folder(journal))  # noqa: PTH208 - of thousands, names alone
     except FileNotFoundError:
         return ()
     except OSError as error:
@@ -41,7 +41,7 @@ def _is_whole(names: Sequence[str]) -> bool:
 def record_data(places: Places, journal: str, serial: int) -> bytes:
     """Return the bytes of a record; ``IntegrityError`` where they cannot be read."""
     try:
-        return read_bounded(places.record_file(journal, serial), limit=MAX_RECORD_BYTES, root=places.root)
+        return read_bounded(places.record_path(journal, serial), limit=MAX_RECORD_BYTES, root=places.root)
     except PawlError as error:
         raise damaged(journal, serial, error.message) from error
 

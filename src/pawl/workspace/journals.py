@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from pawl.canonical import sha256
 from pawl.errors import IntegrityError
-from pawl.ids import REGISTRY_JOURNAL, Channel, Serial
+from pawl.ids import REGISTRY_JOURNAL, Channel, Digest, Serial
 from pawl.io.file_marks import mark_of
 from pawl.io.files import read_bounded
 from pawl.io.memory import Lost
@@ -96,13 +96,10 @@ class Journals(Places):
                 return state
         return self._served_by_files(channel)
 
-    def appended(self, record: Record) -> None:
-        """Have a record folded on that was appended just now, under the lock."""
-        self._indexed.appended(record)
-
-    def wrote_projection(self, head: Head, channel: Channel, data: bytes) -> None:
-        """Have it remembered that these bytes are the projection of a channel at ``head``, its newest record."""
-        self._indexed.found_projection(channel, head, sha256(data), None)
+    def appended(self, record: Record, projected: Digest | None = None) -> None:
+        """Have a record folded on that was appended just now, under the lock; ``projected`` is the digest of the bytes
+        of its channel's projection, which was written as well."""
+        self._indexed.appended(record, projected)
 
     def whole(self, channel: Channel) -> ChannelState:
         """Return a channel with its whole past, its projection checked as that of what is served."""
@@ -144,11 +141,11 @@ class Journals(Places):
             mark = None
             if not path.exists():
                 return
-        if mark is not None and self._indexed.has_projection(source.journal, source.head, mark):
+        if mark is not None and self._indexed.has_projection(source, mark):
             return
         data = read_bounded(path, limit=MAX_RECORD_BYTES, root=self.root)
         digest = sha256(data)
-        known = self._indexed.is_projection(source.journal, source.head, digest)
+        known = self._indexed.is_projection(source, digest)
         if not known and data != projection_bytes(state):
             newest = unseal(
                 record_data(self, state.channel, state.head.serial), journal=state.channel, serial=state.head.serial
@@ -156,7 +153,7 @@ class Journals(Places):
             if not _is_behind(data, newest):
                 read_projection(data, state.channel, newest)
         elif mark is not None or not known:
-            self._indexed.found_projection(source.journal, source.head, digest, mark)
+            self._indexed.found_projection(source, digest, mark)
 
     def _served_by_files(self, channel: Channel) -> ChannelState:
         """Return what the projection says where the newest record vouches for it, else what the journal comes to."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -71,15 +72,17 @@ class Places:
 
     def make_private(self) -> Path:
         """Make the private folder, which hides itself from Git like other caches do."""
-        ignore = self.private / ".gitignore"
-        if self.private.is_symlink() or (self.private.exists() and not self.private.is_dir()):
-            message = f"{self.private} is no folder of its own, and the lock and the ledger belong into one"
-            raise InvalidError(message, code="path-outside", hint="move it away; pawl makes the folder")
-        if not ignore.exists():
-            self.private.mkdir(parents=True, exist_ok=True)
+        private = self.private
+        with suppress(FileNotFoundError, NotADirectoryError):
+            if not stat.S_ISDIR(os.lstat(private).st_mode):
+                message = f"{private} is no folder of its own, and the lock and the ledger belong into one"
+                raise InvalidError(message, code="path-outside", hint="move it away; pawl makes the folder")
+        ignore = private / ".gitignore"
+        if not os.path.exists(ignore):  # noqa: PTH110 - asked by every command, and pathlib takes its time
+            private.mkdir(parents=True, exist_ok=True)
             with suppress(FileExistsError), ignore.open("x", encoding="utf-8") as file:  # not through a link
                 file.write("*\n")
-        return self.private
+        return private
 
     def to_write(self, path: Path) -> Path:
         """Return a path that is about to be written; ``InvalidError`` where a link on the way leads outside."""
@@ -108,19 +111,19 @@ class Places:
 
     def document_file(self, digest: Digest) -> Path:
         """Where the canonical form of a document is kept, so that its YAML is read once."""
-        return self.private / "documents" / f"{digest.removeprefix('sha256:')}.json"
+        return Path(f"{self.root}/.pawl/documents/{digest.removeprefix('sha256:')}.json")
 
     def procedure_file(self, name: Name) -> Path:
         return self.procedures / f"{name}.yaml"
 
     def frozen_file(self, ref: Ref) -> Path:
-        return self.versions / ref.name / f"{ref.version}.yaml"
+        return Path(f"{self.root}/registry/versions/{ref.name}/{ref.version}.yaml")
 
     def projection_file(self, channel: Channel) -> Path:
-        return self.projections / f"{channel}.json"
+        return Path(f"{self.root}/registry/channels/{channel}.json")
 
     def record_file(self, journal: str, serial: int) -> Path:
-        return self.releases / journal / f"{serial:0{_DIGITS}d}.json"
+        return Path(self.record_path(journal, serial))
 
     def journal_folder(self, journal: str) -> str:
         """Return the folder of a journal as text: it is asked for at every look, and pathlib takes its time."""

@@ -139,13 +139,7 @@ def _carry_through(release: _Release, wanted: Moves, notes: Sequence[Problem] = 
         message = f"nothing to do: {release.state.channel} is at serial {release.state.head.serial} and already so"
         note = Problem(code="unchanged", severity="note", message=message)
         return Report(status="unchanged", problems=(note,), data=_data(release, moves))
-    for name, pin in moves.items():
-        if pin is not None:
-            release.session.workspace.procedure(pin)  # damaged bytes end here, before anything is judged
-        present = release.state.pins.get(name)
-        if present is not None and release.action == "promote":
-            release.session.workspace.frozen(present)
-    judgement = _judge(release, moves)
+    judgement = _judge(release, moves)  # damaged bytes end here, before anything is judged
     if not judgement.verdict.allowed:
         return _refuse(release, moves, judgement, notes)
     pins = {name: replace(pin, tests=judgement.tests(name)) if pin else None for name, pin in moves.items()}
