@@ -263,3 +263,42 @@ def test_before_the_first_commit_nothing_is_settled_or_held(root: Path) -> None:
     assert repository.unsettled([root / "a"]) == (root / "a",)
     assert not repository.holds("a")
     repository.close()
+
+
+@pytest.mark.parametrize("name", ["first", "new", "ignored", "deep/new"])
+def test_files_unlike_head_are_told_without_git_where_their_bytes_decide(
+    repository: Repository, git: GitCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    path = repository.root / name
+    path.parent.mkdir(exist_ok=True)
+    (repository.root / ".git" / "info" / "exclude").write_text("ignored\n", encoding="utf-8")
+    path.write_bytes(b"other\n")
+    calls = git_in_front(tmp_path / "front", monkeypatch)
+    kept = repository.root / "kept"
+    assert repository.unlike_head([path, kept]) == (path,) == repository.uncommitted([path, kept])
+    assert repository.unlike_head([kept]) == ()
+    calls.stop()
+    assert calls.commands().count("status") == 1  # that of the comparison
+    git("add", "-f", name)
+    assert repository.unlike_head([path, kept]) == (path,)
+    git("commit", "-q", "-m", "m")
+    assert repository.unlike_head([path, kept]) == ()
+
+
+def test_files_unlike_head_are_asked_of_git_where_more_than_bytes_counts(
+    repository: Repository, git: GitCommand
+) -> None:
+    root = repository.root
+    git("config", "filter.loud.clean", "tr a-z A-Z")
+    git("config", "core.autocrlf", "true")
+    (root / ".gitattributes").write_text("loud filter=loud\n", encoding="utf-8")
+    (root / "loud").write_bytes(b"quiet\n")
+    (root / "lines").write_bytes(b"a\r\nb\r\n")
+    git("add", "-A")
+    git("commit", "-q", "-m", "m")
+    paths = [root / name for name in ("loud", "lines")]
+    assert repository.unsettled(paths) == tuple(paths)
+    assert repository.unlike_head(paths) == ()
+    (root / "lines").unlink()
+    (root / "loud").write_bytes(b"noisy\n")
+    assert repository.unlike_head(paths) == (root / "lines", root / "loud")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 from pawl.errors import PawlError
@@ -18,16 +18,13 @@ _NAMED = 5
 def uncommitted_notes(workspace: Workspace, applied: Applied, sources: Iterable[Path]) -> tuple[Problem, ...]:
     """Return a note that names those of ``sources`` that differ from HEAD; nothing where no commit was made.
 
-    It asks Git once. What Git cannot say is no news: what was to be recorded is recorded.
+    What Git cannot say is no news: what was to be recorded is recorded.
     """
-    if applied.commit is None:
+    if applied.commit is None or applied.repository is None:
         return ()
-    from pawl.io import git  # noqa: PLC0415 - only where something was committed, which has it imported
-
     found: tuple[Path, ...] = ()
-    with suppress(PawlError):
-        repository = git.find(workspace.root)
-        found = repository.uncommitted([path.resolve() for path in sources]) if repository else ()
+    with suppress(PawlError), closing(applied.repository) as repository:
+        found = repository.unlike_head([path.resolve() for path in sources])
     if not found:
         return ()
     root = workspace.root.resolve()

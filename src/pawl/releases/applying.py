@@ -31,11 +31,13 @@ LOCK_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """What applying a plan left behind: the files it wrote and the commit that holds them, if there is one."""
+    """What applying a plan left behind: the files it wrote, and the commit that holds them with its repository, if
+    there is one."""
 
     files: tuple[str, ...]
     commit: str | None
     problems: tuple[Problem, ...] = ()
+    repository: git.Repository | None = None
 
 
 def apply(
@@ -84,7 +86,8 @@ def _apply(workspace: Workspace, plan: Plan, repository: git.Repository | None) 
         if repository is None:
             return Applied(files=written, commit=None, problems=problems)
         committed = commit_records(workspace, repository, files, plan)
-        return Applied(files=written, commit=committed.commit, problems=(*problems, *committed.problems))
+        problems = (*problems, *committed.problems)
+        return Applied(files=written, commit=committed.commit, problems=problems, repository=repository)
 
 
 def _carry_through(workspace: Workspace, plan: Plan) -> tuple[tuple[Path, ...], tuple[Problem, ...]]:

@@ -25,10 +25,10 @@ _FILE = b".gitattributes"
 _MOST_BYTES = 1_000_000
 
 
-def hidden_in_index(place: Place, objects: Objects, names: Iterable[bytes], digest_size: int) -> bool:
+def hidden_in_index(place: Place, objects: Objects, settings: Settings, names: Iterable[bytes]) -> bool:
     """Whether the index has, or may have, a file of attributes on the way to one of these files that is not here."""
     lacking = [folder for folder, path in _on_the_way(place, names).items() if not os.path.lexists(path)]
-    staged = Staged(place, digest_size)
+    staged = Staged(place, settings.digest_size)
     if staged.whole:
         return staged.may_have_attributes(lacking)
     return any(b"\n" in folder or objects.read(b":0:" + folder + _FILE) is not None for folder in lacking)

@@ -31,27 +31,44 @@ def stored(
     None, with nothing stored, where it depends on an index how Git would store them, none is there, or they are too
     much at once.
     """
-    paths = {name: place.root / os.fsdecode(name) for name in names}
-    there = {name: path for name, path in paths.items() if os.path.lexists(path)}
-    if not there or sum(map(len, there)) > _MOST_ARGUMENTS:
-        return None
-    if sum(path.stat().st_size for path in there.values()) > _MOST_BYTES:
-        return None
-    contents = {name: path.read_bytes() for name, path in there.items()}
-    if any(b"\r" in data for data in contents.values()) or hidden_in_index(place, objects, there, writer.digest_size):
+    contents = _contents(place, objects, settings, names)
+    if contents is None:
         return None
     step("git.write-blobs")
-    if stored_as_they_are(place, settings, there):
+    if stored_as_they_are(place, settings, contents):
         blobs = {name: writer.write("blob", data) for name, data in contents.items()}
     else:
-        blobs = _hashed(place, list(there))
+        blobs = _hashed(place, list(contents))
     by_file = settings.on("core.filemode", default=True)  # whether the file system knows what is executable
     changes: dict[tuple[bytes, ...], tuple[bytes | None, str] | None] = {}
     for name in names:
         blob = blobs.get(name)
-        mode = _mode(paths[name]) if blob and by_file else None
+        mode = _mode(_path(place, name)) if blob and by_file else None
         changes[tuple(name.split(b"/"))] = (mode, blob) if blob else None
     return changes
+
+
+def stored_by_bytes(place: Place, objects: Objects, settings: Settings, names: Sequence[bytes]) -> bool:
+    """Whether all of these files are there and Git would store each of them byte for byte."""
+    contents = _contents(place, objects, settings, names)
+    return contents is not None and len(contents) == len(names) and stored_as_they_are(place, settings, names)
+
+
+def _contents(place: Place, objects: Objects, settings: Settings, names: Sequence[bytes]) -> dict[bytes, bytes] | None:
+    """Return the bytes of the files that are there; None where an index has a say in them, and for none or too many."""
+    there = [name for name in names if os.path.lexists(_path(place, name))]
+    if not there or sum(map(len, there)) > _MOST_ARGUMENTS:
+        return None
+    if sum(_path(place, name).stat().st_size for name in there) > _MOST_BYTES:
+        return None
+    contents = {name: _path(place, name).read_bytes() for name in there}
+    if any(b"\r" in data for data in contents.values()) or hidden_in_index(place, objects, settings, there):
+        return None
+    return contents
+
+
+def _path(place: Place, name: bytes) -> Path:
+    return place.root / os.fsdecode(name)
 
 
 def _mode(path: Path) -> bytes:

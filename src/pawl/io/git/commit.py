@@ -123,9 +123,8 @@ def _usual(settings: Settings) -> bool:
 
 
 def _writer(place: Place, settings: Settings) -> Writer:
-    algorithm = settings.config.get("extensions.objectformat", "sha1").casefold()
     durable = any(key.startswith("core.fsync") for key in settings.config)  # who cares gets no less than Git's own
-    return Writer(place.common / "objects", algorithm=algorithm, durable=durable)
+    return Writer(place.common / "objects", algorithm=settings.algorithm, durable=durable)
 
 
 def _tree_by_index(place: Place, names: Sequence[bytes], old: str | None) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -74,6 +75,23 @@ def command(*arguments: str | bytes) -> list[str | bytes]:
     return ["git", *_OPTIONS, *arguments]
 
 
+class _Process(subprocess.Popen[bytes]):
+    """A process whose end is waited for without looking every now and then, where the system can tell."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        if timeout is not None and self.returncode is None and hasattr(os, "pidfd_open"):
+            with contextlib.suppress(OSError):  # an old kernel, or no descriptor is left: then by looking
+                descriptor = os.pidfd_open(self.pid)
+                try:
+                    polling = select.poll()
+                    polling.register(descriptor, select.POLLIN)
+                    ended = polling.poll(max(0, timeout) * 1000)
+                finally:
+                    os.close(descriptor)
+                timeout = None if ended else 0
+        return super().wait(timeout)
+
+
 class Running:
     """A Git process that has been started; ``with`` ends it if nobody waited for its answer."""
 
@@ -130,7 +148,7 @@ def start(
     ``alone`` gives it a session of its own, without a terminal, that ends with it.
     """
     try:
-        process = subprocess.Popen(
+        process = _Process(
             command(*arguments),
             cwd=folder,
             stdin=subprocess.PIPE,

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from pawl.errors import InvalidError, NotFoundError
+from pawl.io.git.blobs import stored_by_bytes
 from pawl.io.git.commit import Prepared, commit, tree_of
 from pawl.io.git.loose import id_of
 from pawl.io.git.objects import Objects, refuse_larger
@@ -104,6 +105,14 @@ class Repository:
             return tuple(paths)
         staged = Staged(self._place, len(tree) // 2)
         return tuple(path for path in paths if not self._is_settled(path, tree, staged))
+
+    def unlike_head(self, paths: Sequence[Path]) -> tuple[Path, ...]:
+        """Return those files whose bytes HEAD does not hold, ignored and deleted ones too, sorted. Git is asked only
+        where more than the bytes counts."""
+        found = tuple(sorted(self.unsettled(paths)))
+        names = [os.fsencode(str(self._relative(path))) for path in found]
+        decided = not found or stored_by_bytes(self._place, self._objects, self._asking.settings(), names)
+        return found if decided else self.uncommitted(found)
 
     def _is_settled(self, path: Path, tree: str, staged: Staged) -> bool:
         name = os.fsencode(str(self._relative(path)))

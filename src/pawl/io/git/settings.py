@@ -28,6 +28,16 @@ class Settings:
         return self.config[key].casefold() not in _FALSE if key in self.config else default
 
     @property
+    def algorithm(self) -> str:
+        """The digest that names objects, as hashlib calls it."""
+        return self.config.get("extensions.objectformat", "sha1").casefold()
+
+    @property
+    def digest_size(self) -> int:
+        """The bytes of an object's id."""
+        return 32 if self.algorithm == "sha256" else 20
+
+    @property
     def author(self) -> tuple[str, str] | None:
         """Name and address of who is the author of a commit; None if Git was not told."""
         name, opened, rest = self._line("author").rpartition(" <")

@@ -35,11 +35,6 @@ class Writer:
         self._algorithm = algorithm
         self._durable = durable
 
-    @property
-    def digest_size(self) -> int:
-        """The bytes of an object's id."""
-        return 32 if self._algorithm == "sha256" else 20
-
     def write(self, kind: str, data: bytes) -> str:
         """Write an object unless it is there, and return its id."""
         whole = b"%s %d\x00" % (kind.encode("ascii"), len(data)) + data
