@@ -50,7 +50,7 @@ def test_many_files_that_git_lacks_are_counted(shop: Shop) -> None:
     assert hint == 'git add procedures registry && git commit -m "..."'
 
 
-def test_the_note_costs_one_call_of_git_and_none_without_a_commit(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_note_asks_git_only_where_more_than_bytes_counts(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     real = git_process.run
 
@@ -60,8 +60,14 @@ def test_the_note_costs_one_call_of_git_and_none_without_a_commit(shop: Shop, mo
 
     monkeypatch.setattr(pawl_git, "run", counted)
     shop.adopt()
-    assert asked.count("status") == 1
     shop.edit(DRAFT, ("version: 1.0.0", "version: 1.0.1"))
+    assert len(notes(shop, shop.pawl("publish"))) == 1
+    assert asked.count("status") == 0
+    path = shop.root / DRAFT
+    path.write_bytes(path.read_bytes().replace(b"version: 1.0.1", b"version: 1.0.2").replace(b"\n", b"\r\n"))
+    assert len(notes(shop, shop.pawl("publish"))) == 1
+    assert asked.count("status") == 1
+    shop.edit(DRAFT, ("version: 1.0.2", "version: 1.0.3"))
     assert notes(shop, shop.pawl("publish", "--no-commit")) == []
     assert asked.count("status") == 1
 
