@@ -1,10 +1,10 @@
 """A commit of exactly the named files: in few processes where nothing is unusual, in more where something is.
 
-The usual way asks Git for what only Git knows: the bytes of each file as its attributes and filters store them, and who
-commits. The folders on the way to those files and the commit are then written as objects, so the work does not grow
-with the number of files in the repository. The other way builds the tree in an index of its own, as ``git add`` would:
-for files with a carriage return, whose storing depends on what is stored now; for repositories that several people
-share, whose objects have special permissions; and where a folder is in the place of a file.
+The usual way asks Git for what only Git knows: what it is set to and who commits, the move of the branch, the index.
+The files, the folders on the way to them and the commit are written as objects, so the work does not grow with the
+number of files in the repository. The other way builds the tree in an index of its own, as ``git add`` would: for files
+whose storing depends on what an index holds; for repositories that several people share, whose objects have special
+permissions; and where a folder is in the place of a file.
 """
 
 from __future__ import annotations
