@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gits import git_in_front
 from pawl.errors import ConflictError, InvalidError, NotFoundError, PawlError
 from pawl.io import steps
 from pawl.io.files import read_bounded
@@ -98,6 +99,29 @@ def test_the_environment_may_say_who_commits(repository: Repository, monkeypatch
     monkeypatch.setenv("GIT_AUTHOR_NAME", "Grace Example")
     monkeypatch.setenv("GIT_AUTHOR_EMAIL", "grace@example.invalid")
     assert repository.identity() == ("Grace Example", "grace@example.invalid")
+
+
+def test_an_address_from_the_environment_is_one(
+    root: Path, home: Path, git: GitCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / ".gitconfig").write_text("[user]\n\tname = Ada Example\n", encoding="utf-8")
+    monkeypatch.setenv("EMAIL", "ada@elsewhere.invalid")
+    found = find(root)
+    assert found is not None
+    assert found.identity() == ("Ada Example", "ada@elsewhere.invalid")
+    found.commit([write(root, "a", "1")], "m")
+    assert git("log", "-1", "--format=%an %ae %ce") == "Ada Example ada@elsewhere.invalid ada@elsewhere.invalid\n"
+
+
+def test_git_is_asked_once_what_it_is_set_to(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = git_in_front(tmp_path / "front", monkeypatch)
+    assert repository.identity() is not None
+    for text in ("1", "2"):
+        repository.commit([write(repository.root, "a", text)], "m")
+    calls.stop()
+    assert calls.commands().count("var") == 1
 
 
 def test_nobody_is_not_guessed(repository: Repository, home: Path) -> None:

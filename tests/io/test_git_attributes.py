@@ -11,6 +11,8 @@ import pytest
 
 from gits import git_in_front
 from pawl.io.git import Repository, attributes, find
+from pawl.io.git.place import locate
+from pawl.io.git.settings import Settings
 
 GitCommand = Callable[..., str]
 
@@ -161,6 +163,15 @@ def test_git_is_asked_where_it_is_not_clear_what_is_said(
     calls.stop()
     assert "hash-object" in calls.commands()
     assert git("status", "--porcelain", "deep") == ""
+
+
+def test_a_pipe_of_attributes_is_not_waited_for(repository: Repository, home: Path) -> None:
+    os.mkfifo(home / "pipe")
+    settings = Settings(config={"core.attributesfile": str(home / "pipe")}, said={})
+    found = locate(repository.root)
+    assert found is not None
+    assert not attributes.stored_as_they_are(found, settings, [b"first"])
+    assert attributes.stored_as_they_are(found, Settings(config={}, said={}), [b"first"])
 
 
 def test_a_file_of_attributes_without_end_is_not_read_to_its_end(

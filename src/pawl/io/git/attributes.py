@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -73,6 +74,8 @@ def _defaults(settings: Settings) -> Iterator[Path]:
 
 def _changes_nothing(path: Path) -> bool:
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
+            return False
         with path.open("rb") as file:
             text = file.read(_MOST_BYTES)
     except (FileNotFoundError, NotADirectoryError):
