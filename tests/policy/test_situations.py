@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pawl.policy.evaluator import evaluate
 from pawl.policy.kinds.known import RULE_KINDS
 from pawl.policy.situation import Situation
-from pawl.policy.verdict import Verdict
+from pawl.policy.verdict import Answers, Verdict
 from policy.grants import OTHER
 from policy.situations import PEOPLE, ROWS, VERSIONS, situation_of
 
@@ -52,6 +52,27 @@ def test_detail_changes_no_verdict_and_tells_every_rule(row: dict[str, Any]) -> 
             finding.looked_at or finding.differs or finding.status == "not-applicable" or finding.code == "rule-errored"
             for finding in detailed.findings
             if finding.rule and finding.rule != "R-1"
+        )
+
+
+def test_asked_before_its_suites_are_run_and_after_it_says_the_same_as_asked_anew() -> None:
+    """What a suite came to may be anything: whatever looks at it is asked again."""
+    for row in ROWS:
+        situation = situation_of(row)
+        answers: Answers = {}
+        failed = {
+            name: tuple(replace(suite, outcome="failed") for suite in suites)
+            for name, suites in (situation.evidence or {}).items()
+        }
+        for evidence in (None, situation.evidence, {}, failed, None):
+            asked = replace(situation, evidence=evidence)
+            assert evaluate(asked, answers) == evaluate(asked), row["id"]
+        evidence_kinds = {name for name, kind in RULE_KINDS.items() if kind.evidence}
+        kept = [number for number, rule in enumerate(situation.rules) if f"rule {number}" in answers]
+        assert not any(situation.rules[number].kind in evidence_kinds for number in kept)
+        assert situation.action == "remove" or len(kept) >= sum(
+            rule.kind not in evidence_kinds and rule.rule_class == "safety" and rule.enforce_live
+            for rule in situation.rules
         )
 
 

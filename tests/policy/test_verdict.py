@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pawl.policy.verdict import HARDEST_FIRST, Finding, Status, Verdict, hardest
+from pawl.policy.verdict import HARDEST_FIRST, Answers, Finding, Status, Verdict, hardest, once
 
 ORDER = (6, 3, 7, 4, 8, 5, 1)
 HOLDS = {"passed", "warning", "waived", "not-applicable"}
@@ -88,3 +88,19 @@ def test_more_findings_never_turn_a_no_into_a_yes(rows: list[tuple[Status, int]]
 def test_what_differs_stands_in_the_problem() -> None:
     assert finding("failed", differs="max_steps is 40").problem().message == "m (max_steps is 40)"
     assert finding("failed", rule="REF-1").problem().rule == "REF-1"
+
+
+def test_a_check_is_asked_once_where_somebody_keeps_answers() -> None:
+    asked = []
+
+    def ask() -> tuple[Finding, ...]:
+        asked.append(1)
+        return (finding("passed"),)
+
+    answers: Answers = {}
+    assert [once(answers, "a", ask) for _ in range(3)] == [(finding("passed"),)] * 3
+    assert (len(asked), list(answers)) == (1, ["a"])
+    once(answers, "b", ask)
+    once(None, "a", ask)
+    once(None, "a", ask)
+    assert len(asked) == 4

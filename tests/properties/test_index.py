@@ -173,7 +173,7 @@ def compare(life: Life) -> None:
             if isinstance(records, list):
                 assert workspace.head(journal) == (records[-1].head if records else EMPTY)
                 assert workspace.newest(journal) == (records[-1] if records else None)
-                assert workspace.last_time(journal) == ((records[-1].serial, records[-1].at) if records else None)
+                assert not records or workspace.time_of(journal, records[-1].head) == records[-1].at
 
 
 def keep_for_later(life: Life) -> None:

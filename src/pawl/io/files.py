@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Self
 
-from pawl.errors import ConflictError, InvalidError, NotFoundError
+from pawl.errors import ConflictError, InvalidError, NotFoundError, PawlError
 from pawl.io.steps import step
 
 TEMPORARY_PREFIX = ".pawl-tmp-"
@@ -34,16 +34,28 @@ def read_bounded(path: Path | str, *, limit: int, root: Path | None = None) -> b
     """
     if root is not None:
         _refuse_outside(root, path)
-    with _reported("read", path):
+    try:
         # not blocking, so that a pipe in the place of a file does not hang the reader
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
+        try:
+            status = os.fstat(handle)
+            data = _read(handle, status.st_size, limit) if stat.S_ISREG(status.st_mode) else None
+        finally:
             os.close(handle)
-            raise InvalidError(f"{path} is not a regular file", code="not-a-file")
-        with os.fdopen(handle, "rb") as file:
-            data = file.read(limit + 1)
+    except (OSError, ValueError) as error:
+        raise _named("read", path, error) from error
+    if data is None:
+        raise InvalidError(f"{path} is not a regular file", code="not-a-file")
     if len(data) > limit:
         raise InvalidError(f"{path} is larger than {limit} bytes, which is the most that is read", code="too-large")
+    return data
+
+
+def _read(handle: int, size: int, limit: int) -> bytes:
+    """Return what an open file of about ``size`` bytes holds, of more than ``limit`` bytes at least one more."""
+    data = os.read(handle, min(size, limit) + 1)
+    while len(data) <= limit and (more := os.read(handle, limit + 1 - len(data))):
+        data += more
     return data
 
 
@@ -194,18 +206,22 @@ class Lock:
 
 
 @contextmanager
-def _reported(verb: str, path: Path | str) -> Iterator[None]:
+def _reported(verb: str, path: Path) -> Iterator[None]:
     try:
         yield
-    except FileNotFoundError as error:
-        raise NotFoundError(f"{path} does not exist", code="file-not-found") from error
-    except NotADirectoryError as error:
-        raise NotFoundError(
-            f"{path} does not exist: a file stands where a folder is named", code="file-not-found"
-        ) from error
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InvalidError(f"cannot {verb} {path}: {reason}", code=f"cannot-{verb}") from error
+        raise _named(verb, path, error) from error
+
+
+def _named(verb: str, path: Path | str, error: OSError | ValueError) -> PawlError:
+    """Return pawl's error for what the system says of a file."""
+    if isinstance(error, FileNotFoundError):
+        return NotFoundError(f"{path} does not exist", code="file-not-found")
+    if isinstance(error, NotADirectoryError):
+        message = f"{path} does not exist: a file stands where a folder is named"
+        return NotFoundError(message, code="file-not-found")
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return InvalidError(f"cannot {verb} {path}: {reason}", code=f"cannot-{verb}")
 
 
 def _refuse_outside(root: Path, path: Path | str) -> None:

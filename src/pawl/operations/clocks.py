@@ -6,14 +6,14 @@ later, and machines that are kept in step are still some seconds apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from pawl.ids import REGISTRY_JOURNAL, Channel, Serial
+from pawl.ids import Serial
 from pawl.operations.session import Session
 from pawl.problems import Problem
-from pawl.registry.journal import Record
+from pawl.registry.journal import Head, Record
 
 SLACK = timedelta(minutes=1)
 _HINT = "look at the clocks of the machines that wrote them, and at what had ended and may have counted again"
@@ -33,13 +33,13 @@ def journal_problems(where: str, records: Sequence[Record]) -> Iterator[Problem]
             yield Problem(code="clock-back", severity="warning", message=message, hint=_HINT)
 
 
-def now_problems(session: Session, channel: Channel) -> tuple[Problem, ...]:
-    """Return a warning for each of a channel and the registry whose newest record is of a later time than it is now."""
+def now_problems(session: Session, heads: Mapping[str, Head]) -> tuple[Problem, ...]:
+    """Return a warning for each journal whose newest record, as it was found, is of a later time than it is now."""
     found = []
-    for journal in (channel, REGISTRY_JOURNAL):
-        newest = session.workspace.last_time(journal)
-        if newest is not None and _is_back(newest[1], session.at):
-            message = f"it is {session.at} by the clock here, and record {newest[0]} of {journal} is of {newest[1]}"
+    for journal, head in heads.items():
+        newest = session.workspace.time_of(journal, head) if head.serial else session.at
+        if _is_back(newest, session.at):
+            message = f"it is {session.at} by the clock here, and record {head.serial} of {journal} is of {newest}"
             found.append(
                 Problem(
                     code="clock-back",

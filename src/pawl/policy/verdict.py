@@ -6,7 +6,7 @@ and where several apply, the one that is hardest to get around wins.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, TypeAlias
 
 from pawl.problems import Problem, Severity
@@ -126,6 +126,19 @@ class Verdict:
             "allowed": self.allowed,
             "findings": [finding.as_dict() for finding in self.findings],
         }
+
+
+Answers: TypeAlias = dict[str, tuple[Finding, ...]]
+"""What checks said of one situation, by check."""
+
+
+def once(answers: Answers | None, check: str, ask: Callable[[], tuple[Finding, ...]]) -> tuple[Finding, ...]:
+    """Return what a check says, which is asked only where ``answers`` has nothing of it yet."""
+    if answers is None:
+        return ask()
+    if check not in answers:
+        answers[check] = ask()
+    return answers[check]
 
 
 def _hardness(code: int) -> int:

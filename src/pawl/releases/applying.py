@@ -8,7 +8,7 @@ commits. Everything happens under one lock, and only if the journals still stand
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +16,12 @@ from typing import assert_never
 
 from pawl.canonical import sha256
 from pawl.errors import ConflictError, IntegrityError, PawlError, UsageError
-from pawl.ids import REGISTRY_JOURNAL
+from pawl.ids import REGISTRY_JOURNAL, Channel
 from pawl.io import git
 from pawl.io.files import Lock, create, read_bounded, replace, sweep, sweep_ended
 from pawl.problems import Problem
 from pawl.registry.channels import projection_bytes
-from pawl.registry.journal import MAX_RECORD_BYTES
+from pawl.registry.journal import MAX_RECORD_BYTES, Head
 from pawl.releases.committing import commit_records
 from pawl.releases.plans import AppendRecord, FreezeVersion, Plan, Step, StoreEvidence, WriteProjection
 from pawl.workspace import Workspace
@@ -77,11 +77,11 @@ def _apply(workspace: Workspace, plan: Plan, repository: git.Repository | None) 
     for step in plan.steps:
         workspace.to_write(path_of(workspace, step))
     with Lock(workspace.lock_file, timeout=LOCK_SECONDS):
-        _expect(workspace, plan)
+        heads = _heads(workspace, plan)
         if repository is not None:
             _refuse_known(workspace, plan, repository)
-        _sweep(workspace, plan)
-        files, problems = _carry_through(workspace, plan)
+        _sweep(workspace, plan, heads)
+        files, problems = _carry_through(workspace, plan, heads)
         written = tuple(workspace.relative(path) for path in files)
         if repository is None:
             return Applied(files=written, commit=None, problems=problems)
@@ -90,7 +90,9 @@ def _apply(workspace: Workspace, plan: Plan, repository: git.Repository | None) 
         return Applied(files=written, commit=committed.commit, problems=problems, repository=repository)
 
 
-def _carry_through(workspace: Workspace, plan: Plan) -> tuple[tuple[Path, ...], tuple[Problem, ...]]:
+def _carry_through(
+    workspace: Workspace, plan: Plan, heads: Mapping[str, Head]
+) -> tuple[tuple[Path, ...], tuple[Problem, ...]]:
     """Return the files that were written. Once the record is there the change has happened, whatever fails after it:
     an error would make people ask again, and a second rollback would go back once more."""
     files: list[Path] = []
@@ -102,7 +104,7 @@ def _carry_through(workspace: Workspace, plan: Plan) -> tuple[tuple[Path, ...], 
             projected = sha256(data) if isinstance(step, WriteProjection) else None
         if plan.record is not None:
             workspace.appended(plan.record, projected)
-        files += _heal(workspace, plan)
+        files += _heal(workspace, heads, {*files})
     except (PawlError, OSError) as error:
         if not _recorded(workspace, plan):
             raise
@@ -127,14 +129,18 @@ def _recorded(workspace: Workspace, plan: Plan) -> bool:
         return os.path.lexists(path)
 
 
-def _expect(workspace: Workspace, plan: Plan) -> None:
-    for journal, head in plan.expects.items():
-        found = workspace.head(journal)
-        if found != head:
+def _heads(workspace: Workspace, plan: Plan) -> Mapping[str, Head]:
+    """Return where each journal ends, looked at once under the lock; ``ConflictError`` for another end than planned."""
+    heads = {}
+    for journal in dict.fromkeys((*plan.expects, REGISTRY_JOURNAL, *workspace.channels())):
+        found = heads[journal] = workspace.head(journal)
+        expected = plan.expects.get(journal, found)
+        if found != expected:
             raise ConflictError(
-                f"the journal {journal} moved from record {head.serial} to {found.serial}; nothing was written",
+                f"the journal {journal} moved from record {expected.serial} to {found.serial}; nothing was written",
                 hint="look at it with pawl history, and run the command again",
             )
+    return heads
 
 
 def _refuse_known(workspace: Workspace, plan: Plan, repository: git.Repository) -> None:
@@ -154,16 +160,14 @@ def _refuse_known(workspace: Workspace, plan: Plan, repository: git.Repository) 
         raise IntegrityError(message, problems=(problem,))
 
 
-def _heal(workspace: Workspace, plan: Plan) -> Iterator[Path]:
+def _heal(workspace: Workspace, heads: Mapping[str, Head], written: Collection[Path]) -> Iterator[Path]:
     """Write each projection again that is missing or behind its journal, as a killed command leaves it.
 
-    That of the plan's own channel was written just now.
+    That of the plan's own channel was ``written`` just now.
     """
-    written = {path_of(workspace, step) for step in plan.steps}
-    for channel in workspace.channels():
-        path = workspace.projection_file(channel)
-        serial = 0 if path in written else workspace.head(channel).serial
-        if serial and not _ends_with_serial(path, serial):
+    for channel in map(Channel, heads.keys() - {REGISTRY_JOURNAL}):
+        path, serial = workspace.projection_file(channel), heads[channel].serial
+        if serial and path not in written and not _ends_with_serial(path, serial):
             path.parent.mkdir(parents=True, exist_ok=True)
             replace(workspace.to_write(path), projection_bytes(workspace.channel(channel)), named=False)
             yield path
@@ -182,28 +186,28 @@ def _ends_with_serial(path: Path, serial: int) -> bool:
         return False
 
 
-def _sweep(workspace: Workspace, plan: Plan) -> None:
+def _sweep(workspace: Workspace, plan: Plan, heads: Mapping[str, Head]) -> None:
     """Remove what killed commands were writing in the folders of journals and of this plan."""
-    journals = {workspace.releases / name: name for name in (REGISTRY_JOURNAL, *workspace.channels())}
+    journals = {Path(workspace.journal_folder(name)): name for name in heads}
     for folder in dict.fromkeys(
         [workspace.projections, *journals, *(path_of(workspace, step).parent for step in plan.steps)]
     ):
-        if folder in journals and _is_tidy(workspace, journals[folder]):
+        if folder in journals and _is_tidy(workspace, journals[folder], heads[journals[folder]].serial):
             continue
         sweep(folder)
     sweep_ended(workspace.private)  # what is kept there is written under no lock
 
 
-def _is_tidy(workspace: Workspace, journal: str) -> bool:
+def _is_tidy(workspace: Workspace, journal: str, serial: int) -> bool:
     """Whether nothing came into a journal's folder since its newest record was there under one name alone.
 
     To take the other name away, with which it was written, changed the record and the folder last. Long journals are
     long to list, and few were ever left half-written.
     """
-    serial = workspace.head(journal).serial
     try:
-        newest = os.lstat(workspace.record_file(journal, serial))
-        return newest.st_nlink == 1 and os.lstat(workspace.releases / journal).st_mtime_ns <= newest.st_ctime_ns
+        newest = os.lstat(workspace.record_path(journal, serial))
+        folder = workspace.journal_folder(journal)
+        return newest.st_nlink == 1 and os.lstat(folder).st_mtime_ns <= newest.st_ctime_ns
     except OSError:
         return False
 

@@ -58,6 +58,7 @@ class Source:
         self._ask = ask
         self._fold = fold
         self._folded: Any = None
+        self._state: Any = None
         self._few: Mapping[str, Few] | None = None
         self.users: dict[str, list[Name]] = {}
         """Which pins were found to require a name."""
@@ -106,6 +107,12 @@ class Source:
         query = select("text", "held", f"{AT} AND key = :key", "ORDER BY since DESC LIMIT 1")
         rows = self.ask(query, part=part, key=key)
         return rows[0][0] if rows else None
+
+    def kept(self, state: Callable[[Source], V]) -> V:
+        """Return the state that reads from this source, made once: what it has read is not read again."""
+        if self._state is None:
+            self._state = state(self)
+        return cast("V", self._state)
 
     def folded(self, name: str) -> Any:
         """Return what a part is by the fold of the journal's files; all later questions are answered so, too."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from pawl.canonical import sha256
 from pawl.errors import IntegrityError
-from pawl.ids import REGISTRY_JOURNAL, Channel, Digest, Serial
+from pawl.ids import REGISTRY_JOURNAL, Channel, Digest
 from pawl.io.file_marks import mark_of
 from pawl.io.files import read_bounded
 from pawl.io.memory import Lost
@@ -61,14 +61,14 @@ class Journals(Places):
         source = self._indexed.source(REGISTRY_JOURNAL)
         if source is None or not source.head.serial:
             return fold_registry(self.journal(REGISTRY_JOURNAL))
-        return catalog_from(source)
+        return source.kept(catalog_from)
 
     def channel(self, channel: Channel) -> ChannelState:
         """Return a channel with its whole past, by its journal."""
         source = self._indexed.source(channel)
         with suppress(Lost):
             if source is not None and source.head.serial:
-                return channel_from(source)
+                return source.kept(channel_from)
         return fold_channel(channel, self.journal(channel))
 
     def served(self, channel: Channel) -> ChannelState:
@@ -91,7 +91,7 @@ class Journals(Places):
         source = self._indexed.source(channel)
         with suppress(Lost):
             if source is not None and source.head.serial:
-                state = channel_from(source)
+                state = source.kept(channel_from)
                 self._check_projection(source, state)
                 return state
         return self._served_by_files(channel)
@@ -106,14 +106,13 @@ class Journals(Places):
         state = self.served(channel)
         return state if isinstance(state.evidence, StoredRows) else self.channel(channel)
 
-    def last_time(self, journal: str) -> tuple[Serial, str] | None:
-        """Return the serial of the newest record of a journal and the time that it is of; None where there is none."""
-        source = self._indexed.source(journal)
+    def time_of(self, journal: str, head: Head) -> str:
+        """Return the time that a record is of which was found to be the newest of a journal; RFC 3339 in UTC."""
+        source = self._indexed.known(journal, head)
         with suppress(Lost):
-            if source is not None and source.head.serial:
-                return source.head.serial, time_in(source)
-        newest = self.newest(journal)
-        return (newest.serial, newest.at) if newest else None
+            if source is not None:
+                return time_in(source)
+        return unseal(record_data(self, journal, head.serial), journal=journal, serial=head.serial).at
 
     def check_anchor(self, state: ChannelState, registry: Head = EMPTY) -> None:
         """Raise ``IntegrityError`` where the registry lacks the record that a channel's newest one was judged on.

@@ -35,7 +35,7 @@ from pawl.operations.world import World
 from pawl.policy.evaluator import evaluate
 from pawl.policy.freshness import longest_age
 from pawl.policy.situation import Situation, SuiteEvidence, affected
-from pawl.policy.verdict import EVIDENCE, Action, Verdict
+from pawl.policy.verdict import EVIDENCE, Action, Answers, Verdict
 from pawl.problems import Problem
 from pawl.procedures.procedure import Procedure
 from pawl.registry.channels import ChannelState, Pin
@@ -66,6 +66,8 @@ class Suites:
     """What tells the files of several judgements under one record apart."""
     made: dict[Key, SuiteResult] | None = None
     """What was run already; with it, no suite is run twice on one closure."""
+    read: dict[Digest, Procedure] | None = None
+    """Which frozen versions were read already, by this command: with it, none is read twice."""
 
 
 DEFAULT_SUITES = Suites()
@@ -134,10 +136,13 @@ def judge(
     situation = situation_for(
         session, world, action=action, state=state, moves=moves, unread_suites=sources.unread_suites, detail=detail
     )
-    procedures = read_affected(session.workspace, situation)
+    procedures = read_affected(session.workspace, situation, suites.read)
+    if suites.read is not None:
+        suites.read.update(procedures)
     situation = replace(situation, documents={item.digest: item.document for item in procedures.values()})
+    answers: Answers = {}
     if suites.run or action == "remove":
-        first = evaluate(situation)  # the cheap checks, before any suite is run
+        first = evaluate(situation, answers)  # the cheap checks, before any suite is run
         if action == "remove" or _is_refused(first):
             return Judgement(verdict=_without_suites(first), suites={}, new=(), situation=situation)
     gathering = _Gathering(
@@ -150,7 +155,7 @@ def judge(
     )
     found, new = gathering.gather(situation)
     asked = replace(situation, evidence=found)
-    verdict = evaluate(asked)
+    verdict = evaluate(asked, answers)
     if not suites.run and _is_refused(verdict):
         # what nobody asks above is not told here either, though it was at hand
         return Judgement(verdict=_without_suites(evaluate(situation)), suites={}, new=(), situation=situation)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pawl.errors import ConflictError, NotFoundError, UsageError
-from pawl.ids import Channel, Name, Ref, Version
+from pawl.ids import REGISTRY_JOURNAL, Channel, Name, Ref, Version
 from pawl.operations.clocks import now_problems
 from pawl.operations.releasing.judging import Judgement, Suites, judge
 from pawl.operations.releasing.remedies import Refused, remedies, remedy_without_target
@@ -52,7 +52,7 @@ class _Release:
     options: Options
     asked: Sequence[str]
     suites: Suites
-    """What suites came to so far: none is run twice for one release."""
+    """What suites came to so far and which versions were read: none is run or read twice for one release."""
 
 
 def promote(session: Session, refs: Sequence[Ref], channel: Channel, options: Options) -> Report:
@@ -92,6 +92,7 @@ def rollback(
     release = _begin(session, channel, "rollback", options, words)
     moves: dict[Name, Pin] = {}
     passed_over: list[Target] = []
+    judged: Judgement | None = None
     for name, version in asked:
         _need_pinned(release, name)
         wanted = version or to
@@ -102,10 +103,10 @@ def rollback(
             passed_over += skipped
             if target is None:
                 return _no_way_back(release, name, skipped)
-            moves[name] = target
+            moves[name], judged = target.pin, target.judgement
     if options.with_requirements:
         return _completed(release, moves, _skipped(passed_over))
-    return _carry_through(release, moves, _skipped(passed_over))
+    return _carry_through(release, moves, _skipped(passed_over), judged)
 
 
 def remove(session: Session, names: Sequence[Name], channel: Channel, options: Options) -> Report:
@@ -129,17 +130,21 @@ def _begin(session: Session, channel: Channel, action: Action, options: Options,
         action=action,
         options=options,
         asked=asked,
-        suites=Suites(made={}),
+        suites=Suites(made={}, read={}),
     )
 
 
-def _carry_through(release: _Release, wanted: Moves, notes: Sequence[Problem] = ()) -> Report:
+def _carry_through(
+    release: _Release, wanted: Moves, notes: Sequence[Problem] = (), judged: Judgement | None = None
+) -> Report:
+    """Judge and carry out; what was ``judged`` already counts where that was about just these moves."""
     moves = {name: pin for name, pin in wanted.items() if _differs(release.state, name, pin)}
     if not moves:
         message = f"nothing to do: {release.state.channel} is at serial {release.state.head.serial} and already so"
         note = Problem(code="unchanged", severity="note", message=message)
         return Report(status="unchanged", problems=(note,), data=_data(release, moves))
-    judgement = _judge(release, moves)  # damaged bytes end here, before anything is judged
+    same = judged if judged is not None and judged.situation.moves == moves else None
+    judgement = same or _judge(release, moves)  # damaged bytes end here, before anything is judged
     if not judgement.verdict.allowed:
         return _refuse(release, moves, judgement, notes)
     pins = {name: replace(pin, tests=judgement.tests(name)) if pin else None for name, pin in moves.items()}
@@ -204,7 +209,8 @@ def _finish(
     advice: Sequence[Problem],
     ways: Sequence[Remedy] = (),
 ) -> Report:
-    clock = now_problems(release.session, release.state.channel)  # before the record is there
+    heads = {release.state.channel: release.state.head, REGISTRY_JOURNAL: release.world.catalog.head}
+    clock = now_problems(release.session, heads)  # before the record is there
     applied = Applied(files=(), commit=None)
     status: Status
     if release.options.dry_run:
@@ -285,14 +291,14 @@ def _earlier_pin(release: _Release, ref: Ref) -> Pin:
     return pin
 
 
-def _default_target(release: _Release, name: Name) -> tuple[Pin | None, list[Target]]:
+def _default_target(release: _Release, name: Name) -> tuple[Target | None, list[Target]]:
     """Return the newest earlier version that passes, with its set where that was asked for, and what is passed over."""
     skipped: list[Target] = []
     sets = Sets() if release.options.with_requirements else None
     asked = (release.session, release.world, release.sources, release.state, name)
     for target in find_targets(*asked, release.suites, sets):
         if target.verdict.allowed:
-            return target.pin, skipped
+            return target, skipped
         skipped.append(target)
     return None, skipped
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from pawl.ids import Digest, Name, Ref
 from pawl.policy.context import RuleContext, RuleKind, RuleOutcome
@@ -19,23 +20,24 @@ from pawl.policy.kinds.known import RULE_KINDS
 from pawl.policy.leaving import Leaving
 from pawl.policy.rules import Rule, evaluate_rule
 from pawl.policy.situation import Situation
-from pawl.policy.verdict import REFUSED, Finding, Status
+from pawl.policy.verdict import REFUSED, Answers, Finding, Status, once
 from pawl.policy.waiving import Barred, Wanted, find_waiver, terms_of, waiver_words
 from pawl.registry.closure import Closure
 
 
-def rule_findings(situation: Situation, closures: Mapping[Name, Closure]) -> Iterator[Finding]:
-    """Yield the finding of each rule on each procedure."""
+def rule_findings(
+    situation: Situation, closures: Mapping[Name, Closure], answers: Answers | None = None
+) -> Iterator[Finding]:
+    """Yield the finding of each rule on each procedure; only rules about evidence are asked where ``answers`` are."""
     if situation.action == "remove":
         return
-    asked = [rule for rule in situation.rules if _why_not_asked(rule, situation) is None]
-    leaving = Leaving(situation)
-    subjects = [_subject(situation, name, closure, asked, leaving) for name, closure in closures.items() if asked]
-    for rule in situation.rules:
+    subjects = _Subjects(situation, closures)
+    about_evidence = {name for name, kind in RULE_KINDS.items() if kind.evidence}
+    for number, rule in enumerate(situation.rules):
         why = _why_not_asked(rule, situation)
         if why is None:
-            for subject in subjects:
-                yield _rule(situation, rule, subject)
+            kept = None if rule.kind in about_evidence else answers
+            yield from once(kept, f"rule {number}", partial(subjects.ask, rule))
         elif situation.detail:
             for closure in closures.values():
                 subject = _Subject(closure=closure, context=None)
@@ -54,6 +56,27 @@ class _Subject:
     @property
     def ref(self) -> str:
         return str(Ref(self.closure.root.name, self.closure.root.version))
+
+
+class _Subjects:
+    """What rules are asked about, gathered when the first one is asked."""
+
+    def __init__(self, situation: Situation, closures: Mapping[Name, Closure]) -> None:
+        self._situation = situation
+        self._closures = closures
+        self._known: list[_Subject] | None = None
+
+    def ask(self, rule: Rule) -> tuple[Finding, ...]:
+        """Return what a rule says of each procedure."""
+        if self._known is None:
+            self._known = self._gather()
+        return tuple(_rule(self._situation, rule, subject) for subject in self._known)
+
+    def _gather(self) -> list[_Subject]:
+        situation = self._situation
+        asked = [rule for rule in situation.rules if _why_not_asked(rule, situation) is None]
+        leaving = Leaving(situation)
+        return [_subject(situation, name, closure, asked, leaving) for name, closure in self._closures.items()]
 
 
 def _why_not_asked(rule: Rule, situation: Situation) -> str | None:
