@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import pawl
+from pawl.io.memory import forget
 from support import Shop
 
 SOURCE = Path(pawl.__file__).parent
@@ -291,6 +292,7 @@ def test_commands_read_what_did_not_change_without_its_readers(shop: Shop, words
         "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):\n"
         f"    run({line!r})"
     )
+    forget(shop.root / ".pawl" / "sources.db")
     cold = loaded(code)
     warm = loaded(code)
     assert cold & {"pydantic", "ruamel"} == {"pydantic", "ruamel"}

@@ -132,6 +132,13 @@ class Journals(Places):
                 return
         check_anchor(self.journal(REGISTRY_JOURNAL), state)
 
+    def registry_was_at(self, head: Head, now: Head) -> bool:
+        """Whether the registry, which ends at ``now``, ended at ``head`` once; False where the index cannot tell."""
+        known = self._indexed.known(REGISTRY_JOURNAL, now)
+        with suppress(Lost):
+            return known is not None and digest_in(known, head.serial) == head.digest
+        return False
+
     def _check_projection(self, source: Source, state: ChannelState) -> None:
         path, now = self.projection_file(state.channel), time.time_ns()
         try:

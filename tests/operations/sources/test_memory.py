@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -103,6 +104,95 @@ def test_a_file_that_may_still_change_is_looked_at_again(shop: Shop, opened: lis
     opened.clear()
     shop.pawl("check")
     assert DRAFT in opened
+
+
+def test_a_file_that_may_still_change_is_known_by_its_bytes(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, opened: list[str], parsed: list[bytes]
+) -> None:
+    monkeypatch.setattr(file_marks, "SETTLED_NS", 3_600_000_000_000)
+    shop.pawl("check")
+    opened.clear()
+    parsed.clear()
+    shop.pawl("check")
+    assert {DRAFT, SUITE} <= set(opened)
+    assert parsed == []
+    shop.edit(DRAFT, ("You draft", "You write"))
+    shop.pawl("check")
+    assert parsed == [shop.read(DRAFT).encode()]
+
+
+@pytest.fixture
+def listed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every folder that is listed."""
+    seen: list[str] = []
+    names = files._listed
+
+    def noted(root: Path, here: str, notes: str | None) -> Any:
+        seen.append(here)
+        return names(root, here, notes)
+
+    monkeypatch.setattr(files, "_listed", noted)
+    return seen
+
+
+def test_only_folders_whose_names_changed_are_listed_again(plain_shop: Shop, listed: list[str]) -> None:
+    workspace = Workspace(plain_shop.root)
+    plain_shop.write("procedures/README.md", "what this is\n")
+    wait()
+    read_sources(workspace)
+    assert {"procedures", "procedures/support", "conformance"} <= set(listed)
+    listed.clear()
+    read_sources(workspace)
+    assert listed == []
+    plain_shop.write("procedures/support/other.yaml", EVIL)
+    for _ in range(2):  # what is in it does not read, so it is looked for each time
+        wait()
+        listed.clear()
+        assert "procedures/support/other.yaml" in read_sources(workspace).unread
+        assert listed == ["procedures/support"]
+
+
+def test_nothing_is_written_where_nothing_is_new(plain_shop: Shop) -> None:
+    workspace = Workspace(plain_shop.root)
+    plain_shop.write("procedures/notes.txt", "not read\n")
+    plain_shop.write("procedures/support/broken.yaml", EVIL)
+    wait()
+    read_sources(workspace)
+    read_sources(workspace)
+    before = shelves(plain_shop)
+    read_sources(workspace)
+    assert before == shelves(plain_shop)
+
+
+def shelves(shop: Shop) -> dict[tuple[str, str], tuple[int, bytes]]:
+    with sqlite3.connect(shop.root / MEMORY) as connection:
+        rows = connection.execute("SELECT kind, name, rowid, data FROM columns").fetchall()
+    connection.close()
+    return {(kind, name): (place, data) for kind, name, place, data in rows}
+
+
+def test_what_another_process_remembered_meanwhile_stays(plain_shop: Shop) -> None:
+    workspace = Workspace(plain_shop.root)
+    wait()
+    read_sources(workspace)
+    plain_shop.edit(DRAFT, ("You draft", "You write"))
+    plain_shop.edit(SUITE, ("suite: refund", "suite: refunds"))
+    wait()
+    ours = source_memory.open_sources(workspace)
+    row = ours.row(DRAFT)
+    assert row is not None
+    ours.mark("procedure", DRAFT, row.file, files.packed((plain_shop.root / DRAFT).stat()))
+    read_sources(workspace)
+    ours.save()  # of bytes that are not the remembered ones any more
+    after = read_sources(workspace)
+    assert "refunds" in after.suites
+    assert all("You draft" not in str(source.value.document) for source in after.procedures.values())
+
+
+def test_times_that_no_mark_can_hold_cost_time_alone(shop: Shop) -> None:
+    os.utime(shop.root / DRAFT, (1e10, 1e10))
+    wait()
+    assert shop.pawl("check") == shop.pawl("check")
 
 
 def test_an_edit_that_keeps_size_and_time_is_seen(shop: Shop) -> None:
@@ -283,7 +373,14 @@ TEXTS = st.sampled_from(
 )
 PLACES = st.sampled_from(
     [
-        *("procedures/a.yaml", "procedures/b/a.yaml", "procedures/b/c.yaml", "procedures/x.yml", "procedures/b"),
+        *(
+            "procedures/a.yaml",
+            "procedures/b/a.yaml",
+            "procedures/b/c.yaml",
+            "procedures/x.yml",
+            "procedures/b",
+            "procedures/b/n.md",
+        ),
         *("conformance/s.yaml", "conformance/d/t.yaml", "conformance/.hidden.yaml", "conformance/notes.txt"),
     ]
 )

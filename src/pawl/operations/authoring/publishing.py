@@ -10,10 +10,10 @@ from pawl.canonical import content_digest, sha256
 from pawl.errors import ConflictError, InvalidError, NotFoundError
 from pawl.ids import Name, Ref, Serial, Version
 from pawl.operations.authoring.bumping import Ground, Step, ground_of, reused, step_to
-from pawl.operations.reviewing.frozen_copies import copy_path
 from pawl.operations.reviewing.linting import lint_new
 from pawl.operations.session import Report, Session
 from pawl.operations.sources import Source, Sources, read_sources
+from pawl.operations.sources.recorded import MANY, copy_path, recorded_before, remember_recorded
 from pawl.operations.uncommitted import uncommitted_notes
 from pawl.operations.world import read_world
 from pawl.problems import Fault, Problem
@@ -27,10 +27,13 @@ from pawl.releases.planning import plan_publish
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The versions that are new, each with the way to it, and the names of those that are published already."""
+    """The versions that are new, each with the way to it, and what the registry was asked about.
+
+    ``same``: the SHA-256 of frozen copies by their paths, of which the work tree has the very bytes.
+    """
 
     new: Mapping[Name, Step]
-    same: tuple[Name, ...]
+    same: Mapping[str, str]
     problems: tuple[Problem, ...]
 
 
@@ -57,7 +60,10 @@ def _publish(session: Session, names: Sequence[Name], *, dry_run: bool, reason: 
     world = read_world(session.workspace)
     sources = read_sources(session.workspace)
     chosen = _chosen(sources, names)
-    selection = select(sources, chosen, ground_of(session.workspace, world.catalog))
+    known = recorded_before(session.workspace, world.catalog)
+    selection = select(sources, chosen, ground_of(session.workspace, world.catalog), known)
+    if len(selection.same) >= MANY:
+        remember_recorded(session.workspace, world.catalog, selection.same)
     # what is frozen is what its file says now, whatever is remembered of it
     new = [sources.procedures[name].opened() for name in selection.new]
     blocking = (
@@ -107,29 +113,30 @@ def select(
 
     ``recorded``: the SHA-256 of frozen copies by their paths, where it is known; a file of the same bytes is published.
     """
-    recorded = recorded or {}
     new: list[Name] = []
-    same: list[Name] = []
+    same: dict[str, str] = {}
     problems: list[Problem] = []
-    files = sources.contents("file") if recorded else {}
-    versions = sources.versions
-    for name in chosen:
-        if recorded and recorded.get(copy_path(name, versions[name])) == f"sha256:{files[name]}":
-            same.append(name)
-            continue
+    files = sources.contents("file")
+    for name in _unlike(recorded, sources, chosen) if recorded else chosen:
         head = sources.head(name)
         published = ground.catalog.published.get(Ref(head.name, head.version))
         if published is None:
-            new.append(head.name)
-            continue
-        same.append(head.name)
-        if published.digest != head.digest:
-            source = sources.procedures[head.name]
+            new.append(name)
+        elif published.file == f"sha256:{files[name]}":
+            same[copy_path(name, head.version)] = published.file
+        elif published.digest != head.digest:
+            source = sources.procedures[name]
             problems += source.problems(reused(source.value, ground)[1])
     steps = {name: step_to(sources.procedures[name].value, ground) for name in new}
     for name, step in steps.items():
         problems += sources.procedures[name].problems(*step.faults, *step.warnings)
-    return Selection(new=steps, same=tuple(same), problems=tuple(problems))
+    return Selection(new=steps, same=same, problems=tuple(problems))
+
+
+def _unlike(recorded: Mapping[str, str], sources: Sources, chosen: Iterable[Name]) -> list[Name]:
+    """Return the names whose files have other bytes than the frozen copies of their versions."""
+    files, versions = sources.contents("file"), sources.versions
+    return [name for name in chosen if recorded.get(copy_path(name, versions[name])) != f"sha256:{files[name]}"]
 
 
 def requirement_problems(sources: Sources, catalog: Catalog) -> tuple[Problem, ...]:

@@ -14,11 +14,10 @@ from typing import NamedTuple
 from pawl.errors import IntegrityError
 from pawl.operations.sources.files import UNMARKED, look, settled
 from pawl.operations.sources.memory import Row, SourceMemory, column, open_sources, seal_of
+from pawl.operations.sources.recorded import copy_path, sealer
 from pawl.problems import Problem
 from pawl.registry.catalog import Catalog, Published
 from pawl.workspace import Workspace
-
-_FOLDER = "registry/versions"
 
 
 class Frozen(NamedTuple):
@@ -37,7 +36,7 @@ def look_at_copies(workspace: Workspace, catalog: Catalog) -> Frozen:
     memory = open_sources(workspace)
     shelf = memory.shelf("copy")
     known = dict(zip(shelf.column("path"), shelf.column("file"), strict=True))
-    sealed = shelf.is_sealed(str(catalog.head.digest))
+    sealed = shelf.sealed_by == sealer(catalog)
     recorded = known if sealed else _recorded(catalog)
     looked = look(workspace.root, workspace.versions, shelf.known)
     places = set(looked.differing)
@@ -75,18 +74,13 @@ def _is_noted(
     return right
 
 
-def copy_path(name: str, version: str) -> str:
-    """Return the path of a frozen copy from the root."""
-    return f"{_FOLDER}/{name}/{version}.yaml"
-
-
 def _recorded(catalog: Catalog) -> dict[str, str]:
     return {copy_path(ref.name, ref.version): version.file for ref, version in catalog.published.items()}
 
 
 def _seal(catalog: Catalog, files: Mapping[str, str]) -> bytes:
     """Return what says that these files were recorded when the registry's newest record was this one."""
-    return seal_of(str(catalog.head.digest), column(files), column(files.values()))
+    return seal_of(sealer(catalog), column(files), column(files.values()))
 
 
 def _version(workspace: Workspace, catalog: Catalog, path: str) -> Published:

@@ -55,16 +55,19 @@ class Looked(NamedTuple):
     """Every folder with its mark, believed if all of its files are known; none where nothing may be remembered."""
 
 
-def look(root: Path, folder: Path, known: Known) -> Looked:
-    """Look at every file below a folder of a workspace, hidden ones passed over."""
+def look(root: Path, folder: Path, known: Known, *, notes: str | None = None) -> Looked:
+    """Look at every file below a folder of a workspace, hidden ones passed over.
+
+    ``notes`` is the ending of plain files that are text for people and no business of ours.
+    """
     top = folder.relative_to(root).as_posix()
     if not _is_plain(root, folder):
-        paths = [f"{here}/{name}" for here, names in _walked(root, top) for name in names]
+        paths = [f"{here}/{name}" for here, names in _walked(root, top, notes) for name in names]
         return Looked(paths, range(len(paths)), {})
     if known.folders and not _differing(root, known.folders, known.folder_marks):
         folders = dict(zip(known.folders, split_marks(known.folder_marks), strict=True))
         return Looked(known.paths, _differing(root, known.paths, known.marks), folders)
-    paths, folders = _listed_anew(root, top, known)
+    paths, folders = _listed_anew(root, top, known, notes)
     marks = dict(zip(known.paths, split_marks(known.marks), strict=True))
     return Looked(paths, _differing(root, paths, b"".join(marks.get(path, UNMARKED) for path in paths)), folders)
 
@@ -107,7 +110,7 @@ def _shown_at(path: str) -> tuple[int, ...] | None:
     return found
 
 
-def _listed_anew(root: Path, top: str, known: Known) -> tuple[list[str], dict[str, PackedMark]]:
+def _listed_anew(root: Path, top: str, known: Known, notes: str | None) -> tuple[list[str], dict[str, PackedMark]]:
     """Return the files and the folders that are there; folders that show no change are not listed."""
     marks = dict(zip(known.folders, split_marks(known.folder_marks), strict=True))
     held, inner = _by_folder(known.paths), _by_folder(known.folders)
@@ -127,7 +130,7 @@ def _listed_anew(root: Path, top: str, known: Known) -> tuple[list[str], dict[st
             found[here] = mark
             paths += held.get(here, ())
             waiting += reversed(inner.get(here, ()))
-        elif (listed := _listed(root, here)) is not None:
+        elif (listed := _listed(root, here, notes)) is not None:
             names, folders = listed
             found[here] = packed(status) if folder_mark(status, now) is not None else UNMARKED
             paths += [f"{here}/{name}" for name in names]
@@ -142,12 +145,12 @@ def _by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-def _walked(root: Path, top: str) -> Iterator[tuple[str, list[str]]]:
+def _walked(root: Path, top: str, notes: str | None) -> Iterator[tuple[str, list[str]]]:
     """Yield each folder with the names of its files."""
     waiting = [top]
     while waiting:
         here = waiting.pop()
-        if (listed := _listed(root, here)) is not None:
+        if (listed := _listed(root, here, notes)) is not None:
             names, folders = listed
             yield here, names
             waiting += [f"{here}/{name}" for name in reversed(folders)]
@@ -187,7 +190,7 @@ def _is_plain(root: Path, folder: Path) -> bool:
     return not any(root.joinpath(*parts[:length]).is_symlink() for length in range(1, len(parts) + 1))
 
 
-def _listed(root: Path, here: str) -> tuple[list[str], list[str]] | None:
+def _listed(root: Path, here: str, notes: str | None) -> tuple[list[str], list[str]] | None:
     """Return the names of files and of folders to go into; None for a folder that is not there."""
     try:
         handle = os.open(f"{root}/{here}", _FOLDER)
@@ -195,20 +198,20 @@ def _listed(root: Path, here: str) -> tuple[list[str], list[str]] | None:
         _refuse_unless_gone(root, here, error)
         return None
     try:
-        return _names(handle)
+        return _names(handle, notes)
     except OSError as error:
         raise InvalidError(f"cannot read {root}/{here}: {error.strerror}", code="cannot-read") from error
     finally:
         os.close(handle)
 
 
-def _names(handle: int) -> tuple[list[str], list[str]]:
+def _names(handle: int, notes: str | None) -> tuple[list[str], list[str]]:
     names: list[str] = []
     folders: list[str] = []
     with os.scandir(handle) as entries:
         for entry in entries:
             name = entry.name
-            if name.startswith("."):
+            if name.startswith(".") or (notes and name.endswith(notes) and entry.is_file(follow_symlinks=False)):
                 continue
             goes_into = entry.is_dir(follow_symlinks=False) and not name.endswith(".yaml")
             (folders if goes_into else names).append(name)

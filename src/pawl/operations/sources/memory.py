@@ -48,7 +48,7 @@ class Row(NamedTuple):
 
     path: str
     kind: str
-    """``procedure``, ``suite``, ``policy``, ``settings`` or ``copy``."""
+    """``procedure``, ``suite``, ``policy``, ``settings``, ``copy`` or ``recorded``."""
     file: str
     blob: str = ""
     name: str = ""
@@ -67,6 +67,7 @@ COLUMNS = {
     "suite": ("path", "file", "name", "about"),
     "policy": ("path", "file", "name"),
     "copy": ("path", "file"),
+    "recorded": ("path", "file"),
 }
 """What is read of all files of a kind at once. The first two are those of every kind."""
 _SHELF = "SELECT name, data FROM columns WHERE kind = ?"
@@ -102,7 +103,8 @@ class Shelf:
     @cached_property
     def places(self) -> Mapping[str, int]:
         """The place of each path."""
-        return {path: place for place, path in enumerate(self.column("path"))}
+        paths = self.column("path")
+        return dict(zip(paths, range(len(paths)), strict=True))
 
     def mark(self, place: int) -> PackedMark:
         return self._data["mark"][place * len(UNMARKED) : (place + 1) * len(UNMARKED)]
@@ -111,9 +113,12 @@ class Shelf:
     def seal(self) -> bytes:
         return self._data.get("seal", b"")
 
-    def is_sealed(self, by: str) -> bool:
-        """Whether all of it is what there should be by the word of ``by``."""
-        return self.seal == seal_of(by, self._data.get("path", b""), self._data.get("file", b""))
+    @property
+    def sealed_by(self) -> str | None:
+        """By whose word this is all that there should be; None where it is something else by now."""
+        by = self.seal.decode().rpartition(" ")[0].rpartition(" ")[0]
+        sealed = self.seal == seal_of(by, self._data.get("path", b""), self._data.get("file", b""))
+        return by if sealed else None
 
     def _decoded(self, name: str) -> list[str]:
         return self._data[name].decode("utf-8", "surrogateescape").split(_BETWEEN)

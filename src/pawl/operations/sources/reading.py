@@ -74,7 +74,7 @@ class _Reading:
                 self.memory.mark(kind, where, file, mark)
             return True
         source = self._made(where, data, reader)
-        if source is not None and mark != UNMARKED:
+        if source is not None and (mark != UNMARKED or known is None):
             self._note(source, kind, mark, file)
         return source or False
 
@@ -274,12 +274,14 @@ def _all(
             return Source(value=reader(load(seen.data)), path=path, data=seen.data)
         return UnopenedSource(seen, value, reader)
 
-    looked = look(reading.workspace.root, folder, shelf.known)
+    looked = look(reading.workspace.root, folder, shelf.known, notes=".md")
     entries = _entries(reading, looked, shelf, kind, reader, right)
     if looked.folders and looked.paths is not shelf.known.paths:
         reading.memory.keep(kind, looked, shelf)
     found = _in_place(looked, shelf, entries)
-    return Files(_named(entries, shelf, kind, reading, make) if found is None else found, shelf, make)
+    if found is None:
+        return Files(_named(entries, shelf, kind, reading, make), shelf, make)
+    return Files(found, shelf, make, besides=[shelf.column("name")[index] for index in looked.differing])
 
 
 def _entries(

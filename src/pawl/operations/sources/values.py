@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -71,8 +71,13 @@ class Files(Mapping[Key, Source[Value]], Generic[Key, Value]):
         found: Mapping[Key, int | Source[Value]],
         shelf: Shelf | None = None,
         make: Callable[[int], Source[Value]] | None = None,
+        besides: Iterable[Key] | None = None,
     ) -> None:
-        """``found`` has places on the ``shelf``, of which ``make`` makes sources, for files that were not opened."""
+        """``found`` has places on the ``shelf``, of which ``make`` makes sources, for files that were not opened.
+
+        ``besides``: all names are those of the shelf, and all but these have their place there.
+        """
+        self._besides = besides
         self._found, self._shelf, self._make = found, shelf or Shelf({}), make
         self._made: dict[Key, Source[Value]] = {}
         self._columns: dict[str, dict[Key, str | None]] = {}
@@ -99,16 +104,36 @@ class Files(Mapping[Key, Source[Value]], Generic[Key, Value]):
     def known(self, what: str, ask: Callable[[Source[Value]], str | None]) -> Mapping[Key, str | None]:
         """Return one thing about each file by its name: a column of the memory, or what ``ask`` says of a read one."""
         if what not in self._columns:
-            column = self._shelf.column(what)
-            self._columns[what] = {
-                name: column[entry] if isinstance(entry, int) else ask(entry) for name, entry in self._found.items()
-            }
+            self._columns[what] = self._known(self._shelf.column(what), ask)
         return self._columns[what]
 
+    def _known(self, column: Sequence[str], ask: Callable[[Source[Value]], str | None]) -> dict[Key, str | None]:
+        def of(entry: int | Source[Value]) -> str | None:
+            return column[entry] if isinstance(entry, int) else ask(entry)
+
+        if self._besides is None:
+            return {name: of(entry) for name, entry in self._found.items()}
+        known: dict[Any, str | None] = dict(zip(self._shelf.column("name"), column, strict=True))
+        for name in self._besides:
+            if name in self._found:
+                known[name] = of(self._found[name])
+            else:
+                del known[name]
+        return known
+
     @cached_property
-    def by_path(self) -> Mapping[str, Key]:
-        """The name in each file."""
-        return {path or "": name for name, path in self.known("path", lambda source: source.path).items()}
+    def _read_paths(self) -> Mapping[str, Key]:
+        names = self._found if self._besides is None else self._besides
+        read = ((name, self._found.get(name)) for name in names)
+        return {entry.path: name for name, entry in read if isinstance(entry, Source)}
+
+    def at(self, path: str) -> Key | None:
+        """Return the name in a file; None where there is none."""
+        if path in self._read_paths:
+            return self._read_paths[path]
+        place = self._shelf.places.get(path)
+        key: Any = None if place is None else self._shelf.column("name")[place]
+        return key if key is not None and self._found.get(key) == place else None
 
 
 class Head(NamedTuple):
@@ -135,13 +160,16 @@ class Sources:
     unread: tuple[str, ...]
     open_suites: bool = False
     """Whether suites that are asked for are parsed anew: what becomes evidence is what the file says now."""
-    _about: Mapping[Name, list[str]] = field(init=False, repr=False)
-    """The names of the suites by the procedure that they are about."""
+    _about: Mapping[Name, Sequence[str]] = field(init=False, repr=False)
+    """The names of the suites by the procedure that they are about, in their order."""
 
     def __post_init__(self) -> None:
-        about: dict[Name, list[str]] = {}
-        for name, subject in self._subjects().items():
-            about.setdefault(Name(subject or ""), []).append(name)
+        subjects = self._subjects()
+        about: dict[Any, Sequence[str]] = dict(zip(subjects.values(), zip(subjects, strict=True), strict=True))
+        if len(about) < len(subjects):  # of which several have suites of their own
+            about = {}
+            for name, subject in sorted(subjects.items()):
+                about[subject] = (*about.get(subject, ()), name)
         object.__setattr__(self, "_about", about)
 
     @property
@@ -179,7 +207,7 @@ class Sources:
 
     def suite_subject(self, path: str) -> Name | None:
         """Return what the suite in a file is about; None where there is none that reads."""
-        name = self.suites.by_path.get(path)
+        name = self.suites.at(path)
         return None if name is None else Name(self._subjects()[name] or "")
 
     @property
@@ -190,7 +218,7 @@ class Sources:
 
     def suites_about(self, name: Name) -> tuple[Source[Suite], ...]:
         """Return the suites about a procedure, whatever versions they are for, in the order of their names."""
-        return tuple(self.suites[suite] for suite in sorted(self._about.get(name, ())))
+        return tuple(self.suites[suite] for suite in self._about.get(name, ()))
 
     @property
     def unread_suites(self) -> tuple[str, ...]:
