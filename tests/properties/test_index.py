@@ -23,7 +23,7 @@ from pawl.ids import REGISTRY_JOURNAL, Channel, Name, Version, parse_ref
 from pawl.registry.catalog import Catalog, fold_registry
 from pawl.registry.channels import ChannelState, Pin, fold_channel, follow, projection, projection_bytes, state_digest
 from pawl.registry.closure import dependents_of
-from pawl.registry.journal import EMPTY, Actor, Record, seal
+from pawl.registry.journal import EMPTY, Actor, Record, draft, seal
 from pawl.releases.planning import pin_of
 from pawl.workspace import Workspace
 from pawl.workspace.journal_files import record_data
@@ -545,3 +545,35 @@ def test_parts_of_which_there_are_many_are_read_one_by_one_as_few_are(
 
 
 FREEZE: dict[str, Any] = {"until": None, "actions": ["promote"], "spares": {"labels": {}, "names": [], "roles": []}}
+
+
+@lives
+@given(data=st.data(), size=st.integers(1, 3))
+def test_pieces_of_the_projection_are_those_of_the_pins_however_long_they_are(
+    tmp_path: Path, data: st.DataObject, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pins come, move and go in any order; a state under way and one that is not the newest any more are told alike."""
+    monkeypatch.setattr("pawl.workspace.index_writing._PIECE", size)
+    life, names = Life(_fresh(tmp_path)), [Name(name) for name in (*"abcdefgh", "ü", "\U0010ffff", "\uffff")]
+    for _ in range(data.draw(st.integers(1, 5))):
+        state = fold_channel(STAGING, life.records(STAGING))
+        chosen = data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=6, unique=True))
+        gone = {name for name in chosen if name in state.pins and data.draw(st.booleans())}
+        major = state.head.serial + 1
+        new = {name: None if name in gone else pin(name, f"{major}.0.0", **{chosen[0]: ">=1"}) for name in chosen}
+        rows = [
+            {"name": name, "kind": "tool", "from": shown(state.pins.get(name)), "to": shown(after)}
+            for name, after in new.items()
+        ]
+        body = {"moves": rows, "evidence": [], "registry": EMPTY.as_dict(), "actor_kind": "human"}
+        fields: dict[str, Any] = {"journal": STAGING, "after": state.head, "action": "promote", "at": AT.format(1)}
+        ahead = draft(**fields, actor=PEOPLE[0], reason="because", body=body)
+        planned = [follow(known, ahead) for known in (life.long_lived.channel(STAGING), state)]
+        assert [state_digest(each) for each in planned] == [state_digest(planned[1])] * 2
+        assert [projection_bytes(each) for each in planned] == [record_bytes(projection(planned[1]))] * 2
+        keep_for_later(life)
+        life.write(STAGING, "promote", {"moves": rows})
+        compare(life)
+        assert state_digest(planned[0]) == state_digest(planned[1])  # another record is the newest meanwhile
+        assert projection_bytes(planned[0]) == projection_bytes(planned[1])
+    read_late(life)

@@ -19,7 +19,7 @@ from pawl.ids import Channel, Digest, Name, Serial
 from pawl.problems import Problem
 from pawl.registry.channels_grants import read_approval, read_freeze, read_waiver
 from pawl.registry.channels_state import ChannelState, Halt, Pin, Rejection
-from pawl.registry.growing import Form, Overlay, StoredPart
+from pawl.registry.growing import Form, Overlay, StoredPart, StoredPins
 from pawl.registry.journal import FORMAT, Head, Record
 from pawl.values import dataclass
 
@@ -33,27 +33,28 @@ def state_digest(state: ChannelState) -> Digest:
     All values are text, whole numbers and truth values, and all keys but those of labels ASCII, for which this is the
     RFC 8785 form up to escapes.
     """
-    parts = ",".join(
-        f'"{name}":{{{",".join(f"{quoted_ascii(key)}:{texts[key]}" for key in sorted(texts))}}}'
-        for name, texts in _parts(state, "compact")
-    )
+    parts = ",".join(f'"{name}":{{{rows}}}' for name, rows in _parts(state, "compact"))
     return Digest("sha256:" + hashlib.sha256(f"{{{parts}}}".encode("ascii")).hexdigest())
 
 
 def projection_bytes(state: ChannelState) -> bytes:
     """Return the file registry/channels/<channel>.json: ``record_bytes`` of the projection, from the text of its rows
     where that is stored."""
-    fields = {name: _braces(texts, "  ") for name, texts in _parts(state, "pretty")}
+    fields = {name: f"{{\n{rows}\n  }}" if rows else "{}" for name, rows in _parts(state, "pretty")}
     fields |= {name: record_text(value, "  ") for name, value in _envelope(state).items()}
     rows = ",\n".join(f'  "{name}": {fields[name]}' for name in sorted(fields))
     return f"{{\n{rows}\n}}\n".encode()
 
 
-def _braces(texts: Mapping[str, str], margin: str) -> str:
-    if not texts:
-        return "{}"
-    rows = ",\n".join(f"{margin}  {quoted(key)}: {texts[key]}" for key in sorted(texts))
-    return f"{{\n{rows}\n{margin}}}"
+def joined(texts: Mapping[str, str], form: Form) -> str:
+    """Return values, given as JSON by key, as they stand between the braces of their part; nothing for none."""
+    if form == "pretty":
+        return ",\n".join([f"    {quoted(key)}: {texts[key]}" for key in sorted(texts)])
+    return ",".join([f"{quoted_ascii(key)}:{texts[key]}" for key in sorted(texts)])
+
+
+SEPARATOR: Mapping[Form, str] = {"pretty": ",\n", "compact": ","}
+"""What stands between two pieces of ``joined`` that follow each other."""
 
 
 def written(value: Any, form: Form) -> str:
@@ -63,12 +64,26 @@ def written(value: Any, form: Form) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def _parts(state: ChannelState, form: Form) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield the parts of a state in the order of their names, each as the JSON of its values by their keys."""
+def _parts(state: ChannelState, form: Form) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a state in the order of their names, each as the JSON between its braces."""
     for name in sorted(PARTS):
-        texts = texts_of(getattr(state, name), PARTS[name], form)
-        if texts or not PARTS[name].later:
-            yield name, texts
+        rows = _rows_text(getattr(state, name), PARTS[name], form)
+        if rows or not PARTS[name].later:
+            yield name, rows
+
+
+def _rows_text(values: Mapping[Any, Any], part: Part, form: Form) -> str:
+    known = None
+    if isinstance(values, StoredPins):
+        known = values.joined(form, {})
+    elif isinstance(values, Overlay) and isinstance(values.base, StoredPins):
+        known = values.base.joined(form, _changes_of(values, part, form))
+    return joined(texts_of(values, part, form), form) if known is None else known
+
+
+def _changes_of(values: Overlay[Any, Any], part: Part, form: Form) -> dict[str, str | None]:
+    gone: dict[str, str | None] = {str(key): None for key in values.gone}
+    return gone | {str(key): written(part.write(value), form) for key, value in values.put.items()}
 
 
 def texts_of(values: Mapping[Any, Any], part: Part, form: Form) -> Mapping[str, str]:

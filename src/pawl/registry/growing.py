@@ -31,7 +31,12 @@ class StoredPart(Mapping[K, V]):
 
 
 class StoredPins(StoredPart[K, V]):
-    """Pins of which it is stored who requires whom."""
+    """Pins of which it is stored who requires whom, and their JSON in long pieces."""
+
+    @abstractmethod
+    def joined(self, form: Form, changes: Mapping[str, str | None]) -> str | None:
+        """Return ``channels_projection.joined`` of all, with ``changes`` laid over them: JSON by key, None for what is
+        gone. None where it has to be made from the single texts."""
 
     @abstractmethod
     def users_of(self, name: Name) -> Iterable[Name]:

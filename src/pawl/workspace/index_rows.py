@@ -14,9 +14,9 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast, overload
 
 from pawl.ids import Digest, Name, Serial
 from pawl.io.memory import Lost
-from pawl.registry.channels_projection import PARTS, Part, read_pin, texts_of
+from pawl.registry.channels_projection import PARTS, read_pin, texts_of
 from pawl.registry.channels_state import Past
-from pawl.registry.growing import Form, StoredPart, StoredPins, StoredRows
+from pawl.registry.growing import Form, StoredPart, StoredRows
 from pawl.registry.journal import EMPTY, Head
 
 K = TypeVar("K")
@@ -39,8 +39,8 @@ _SINGLY = 256
 """How many values of a part are looked up before it is read whole."""
 AT = f"{_HERE} AND since <= :serial AND (until IS NULL OR until > :serial)"
 _ADDED = f"{_HERE} AND serial <= :serial"
-_NEWEST = "EXISTS (SELECT 1 FROM journals AS known WHERE known.journal = :journal AND known.serial = :serial)"
-_NOW = f"{_HERE} AND until IS NULL AND {_NEWEST}"
+NEWEST = "EXISTS (SELECT 1 FROM journals AS known WHERE known.journal = :journal AND known.serial = :serial)"
+NOW = f"{_HERE} AND until IS NULL AND {NEWEST}"
 """The same where no row of a later record is there yet, which the statement itself sees: one may come at any moment."""
 
 
@@ -71,7 +71,7 @@ class Source:
 
     def of_all(self, what: str, part: str) -> Sequence[tuple[Any, ...]]:
         """Return columns of every row of a part that holds at the head, in the order of the fold."""
-        rows = self.ask(select(what, "held", _NOW, "ORDER BY place"), part=part)
+        rows = self.ask(select(what, "held", NOW, "ORDER BY place"), part=part)
         return rows or self.ask(select(what, "held", AT, "ORDER BY place"), part=part)
 
     def few(self, part: str) -> Few | None:
@@ -89,7 +89,7 @@ class Source:
         parts = {f"part_{number}": part for number, part in enumerate(_SELDOM_MANY)}
         marks = ", ".join(f":{name}" for name in parts)
         here, rows = f"journal = :journal AND part IN ({marks})", None
-        for when in (f"until IS NULL AND {_NEWEST}", "since <= :serial AND (until IS NULL OR until > :serial)"):
+        for when in (f"until IS NULL AND {NEWEST}", "since <= :serial AND (until IS NULL OR until > :serial)"):
             query = select(
                 "part, key, text, pretty", "held", f"{here} AND {when}", f"ORDER BY part, place LIMIT {_FEW}"
             )
@@ -194,21 +194,6 @@ class Held(StoredPart[K, V]):
                 rows = self._source.of_all("key, text", self._part)
                 self._whole = {self._key(key): text for key, text in rows}
         return self._whole
-
-
-class HeldPins(Held[Name, V], StoredPins[Name, V]):
-    """The pins of a channel."""
-
-    def users_of(self, name: Name) -> Iterable[Name]:
-        known = self._source.users.get(name)
-        if known is not None:
-            return known
-        where = "journal = :journal AND wanted = :name AND since <= :serial AND (until IS NULL OR until > :serial)"
-        try:
-            rows = self._source.ask(select("name", "needs", where), name=name)
-            return self._source.users.setdefault(name, [Name(row[0]) for row in rows])
-        except Lost:
-            return [pin.name for pin in self._source.folded("pins").values() if name in pin.requires]
 
 
 class _Rows(StoredRows[V]):
@@ -379,12 +364,6 @@ class ByText(_Added[K, V]):
 
     def _read(self, key: K) -> Sequence[V] | None:
         return tuple(self._value(json.loads(row[0])) for row in self._rows(key)) or None
-
-
-def held(source: Source, name: str, part: Part) -> StoredPart[Any, Any]:
-    """Return a part of a channel's state."""
-    kind = HeldPins if name == "pins" else Held
-    return kind(source, name, part.read, part.key)
 
 
 def digest_in(source: Source, serial: Serial) -> Digest | None:

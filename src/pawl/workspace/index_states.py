@@ -13,7 +13,8 @@ from pawl.registry.channels_projection import PARTS
 from pawl.registry.channels_state import ChannelState
 from pawl.registry.journal import Actor
 from pawl.values import dataclass
-from pawl.workspace.index_rows import ByText, Evidence, Held, Pasts, Source, anchor_in, held
+from pawl.workspace.index_pins import held
+from pawl.workspace.index_rows import ByText, Evidence, Held, Pasts, Source, anchor_in
 from pawl.workspace.index_versions import Names
 
 

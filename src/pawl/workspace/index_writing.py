@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from pawl.ids import REGISTRY_JOURNAL, Channel, Name
 from pawl.io.memory import Lost
 from pawl.registry.catalog import RegistryFold
 from pawl.registry.channels_fold import ChannelFold, go_on
-from pawl.registry.channels_projection import PARTS, read_head, written
+from pawl.registry.channels_projection import PARTS, joined, read_head, written
 from pawl.registry.channels_state import Past
 from pawl.registry.growing import Change, Joined, Longer, Overlay
 from pawl.registry.journal import EMPTY, Head, Record
 from pawl.registry.versions import is_prerelease
-from pawl.workspace.index_rows import Source
+from pawl.workspace.index_pins import HELD_PINS, OF_PIECE, bounds, by_piece
+from pawl.workspace.index_rows import Source, select
 from pawl.workspace.index_states import CATALOG, catalog_from, channel_from
 from pawl.workspace.index_versions import final_key
 
@@ -35,6 +36,10 @@ CREATE TABLE held (
   place INTEGER NOT NULL, text TEXT NOT NULL, pretty TEXT, PRIMARY KEY (journal, part, key, since)
 ) STRICT;
 CREATE INDEX held_now ON held (journal, part, place) WHERE until IS NULL;
+CREATE INDEX held_pins ON held (journal, key) WHERE until IS NULL AND part = 'pins';
+CREATE TABLE pieces (
+  journal TEXT NOT NULL, first TEXT NOT NULL, text TEXT NOT NULL, pretty TEXT NOT NULL, PRIMARY KEY (journal, first)
+) STRICT;
 CREATE TABLE added (
   id INTEGER PRIMARY KEY, journal TEXT NOT NULL, part TEXT NOT NULL, key TEXT NOT NULL, about TEXT,
   serial INTEGER NOT NULL, text TEXT NOT NULL
@@ -50,7 +55,9 @@ CREATE TABLE finals (
   PRIMARY KEY (journal, name, sort)
 ) STRICT, WITHOUT ROWID
 """
-_TABLES = ("journals", "records", "held", "added", "needs", "finals")
+_TABLES = ("journals", "records", "held", "pieces", "added", "needs", "finals")
+_PIECE = 64
+"""How many pins' JSON is kept in one piece: it is made again where one of them changes."""
 _PLACES = 1 << 24
 """How many values of a part one record can put behind the others."""
 
@@ -77,6 +84,9 @@ def go_on_with(
     rows = _Rows(connection, journal)
     for record, changed in zip(records, notes, strict=True):
         rows.write(record, changed)
+    rows.join(
+        {str(change.key) for changed in notes for part, all_of in changed.held if part == "pins" for change in all_of}
+    )
 
 
 def _never() -> Any:
@@ -155,6 +165,25 @@ class _Rows:
         for part, key, about, value in changed.added:
             row = (self._journal, part, key, about, serial, written(value, "compact"))
             self._do("INSERT INTO added VALUES (NULL, ?, ?, ?, ?, ?, ?)", row)
+
+    def join(self, names: Collection[str]) -> None:
+        """Make the pieces again in which pins were changed."""
+        rows = self._do("SELECT first FROM pieces WHERE journal = ? ORDER BY first", (self._journal,)).fetchall()
+        firsts = [row[0] for row in rows]
+        for place in by_piece(firsts, names):
+            low, high = bounds(firsts, place)
+            query = select("key, text, pretty", HELD_PINS, OF_PIECE, "ORDER BY key")
+            pins = self._do(query, {"journal": self._journal, "low": low, "high": high}).fetchall()
+            if firsts:
+                self._do("DELETE FROM pieces WHERE journal = ? AND first = ?", (self._journal, firsts[place]))
+            size = _PIECE if len(pins) > 2 * _PIECE else max(len(pins), 1)
+            for start in range(0, len(pins), size):
+                self._put_piece(pins[start : start + size])
+
+    def _put_piece(self, pins: Sequence[tuple[str, str, str]]) -> None:
+        text = joined({key: text for key, text, _ in pins}, "compact")
+        pretty = joined({key: pretty for key, _, pretty in pins}, "pretty")
+        self._do("INSERT INTO pieces VALUES (?, ?, ?, ?)", (self._journal, pins[0][0], text, pretty))
 
     def _hold(self, part: str, serial: int, place: int, change: Change[Any, Any]) -> None:
         key, at = str(change.key), (self._journal, part, str(change.key))
