@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
-from support import Shop, git
+import kept
+from budgets import choose_profile
+from support import Shop
 
-settings.register_profile(
-    "quick", deadline=None, derandomize=True, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.register_profile("long", deadline=None, max_examples=1_000, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+choose_profile()
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: tests wait for disks and for Git."""
+    return (os.cpu_count() or 1) + 1
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kept_outcomes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What set-ups come to is kept while the tests run."""
+    kept.OUTCOMES.append(kept.Kept(tmp_path_factory.mktemp("kept")))
+    yield
+    kept.OUTCOMES.clear()
 
 
 @pytest.fixture(autouse=True)
@@ -35,13 +46,8 @@ def shop(tmp_path: Path) -> Shop:
     """A workspace in Git with the refund story's first version, checked in and nothing released."""
     root = tmp_path / "shop"
     root.mkdir()
-    git(root, "init", "-q", "-b", "main")
-    git(root, "config", "user.name", "Ada")
-    git(root, "config", "user.email", "ada@example.invalid")
     made = Shop(root)
-    made.start()
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "-m", "start")
+    made.reach(Shop.start_in_git)
     return made
 
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 import pytest
 
 from pawl.cli import command
-from support import FIRST, Shop
+from support import Shop
 
 Become = Callable[[str], None]
 """Lets Git's user be somebody from now on."""
@@ -67,9 +67,7 @@ def with_people(shop: Shop, rules: str = APPROVALS, people: str = PEOPLE) -> Non
 def stage(shop: Shop, rules: str = APPROVALS) -> Shop:
     """Adopt rules that ask for approvals, publish, and bring version 1 to staging."""
     with_people(shop, rules)
-    shop.adopt()
-    shop.pawl("publish")
-    shop.promote(*FIRST, to="staging")
+    shop.reach(Shop.to_staging)
     return shop
 
 
@@ -91,6 +89,8 @@ def set_clock(monkeypatch: pytest.MonkeyPatch, at: str) -> None:
     """Set what commands read as the time of day."""
 
     class Clock(datetime):
+        AT = at  # tests/kept.py looks here
+
         @classmethod
         def now(cls, tz: tzinfo | None = None) -> Self:
             moment: Any = cls.fromisoformat(at)

@@ -7,13 +7,17 @@ import io
 import json
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 
+import kept
 from pawl.cli.commands import COMMANDS
 from pawl.cli.main import run
 from pawl.operations.output_schemas import ANSWERS, output_schema
@@ -41,6 +45,17 @@ class Ended:
     err: str
 
 
+@contextlib.contextmanager
+def soon(seconds: float = 10.0) -> Iterator[None]:
+    """Fail where the block takes more time of the processor: far above what it needs, far below what goes wrong.
+
+    It is not the time of the clock, so that it says the same on a busy machine.
+    """
+    started = time.process_time()
+    yield
+    assert time.process_time() - started < seconds
+
+
 def in_process(*words: str) -> Ended:
     """Run the command line in this process, as its entry point does."""
     out, err = io.StringIO(), io.StringIO()
@@ -56,8 +71,14 @@ def in_process(*words: str) -> Ended:
 def in_subprocess(*words: str, **more: Any) -> Ended:
     """Run the command line as a process of its own."""
     command = [sys.executable, "-m", "pawl", *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, **more)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, **more)
     return Ended(done.returncode, done.stdout, done.stderr)
+
+
+@cache
+def validator(command: str) -> jsonschema_rs.Draft202012Validator:
+    """Return what an answer of a command is held against."""
+    return jsonschema_rs.Draft202012Validator(output_schema(command))
 
 
 def command_of(words: tuple[str, ...]) -> str:
@@ -81,7 +102,7 @@ class Shop:
         command = command_of(words)
         if command in ANSWERS:
             schema = output_schema(command)
-            jsonschema_rs.Draft202012Validator(schema).validate(answer)
+            validator(command).validate(answer)
             assert sorted(set(answer) - set(schema["properties"])) == [], f"pawl {command} says more than its schema"
         return answer
 
@@ -116,6 +137,15 @@ class Shop:
         self.write("conformance/refund-draft.yaml", story("suite-refund-draft.yaml"))
         self.write("conformance/refund.yaml", story("suite-refund-1.yaml"))
 
+    def start_in_git(self) -> None:
+        """Make a repository of it, and check the first version in."""
+        git(self.root, "init", "-q", "-b", "main", "--template=")
+        git(self.root, "config", "user.name", "Ada")
+        git(self.root, "config", "user.email", "ada@example.invalid")
+        self.start()
+        git(self.root, "add", "-A")
+        git(self.root, "commit", "-q", "-m", "start")
+
     def second(self) -> None:
         """Write version 2, which checks eligibility first, with its suites."""
         self.write("procedures/support/check-eligibility.yaml", story("check-eligibility.yaml"))
@@ -138,17 +168,46 @@ class Shop:
     def rollback(self, *words: str, channel: str = "production", code: int = 0) -> dict[str, Any]:
         return self.pawl("rollback", *words, "--channel", channel, "--reason", "errors went up", code=code)
 
-    def release_first(self) -> None:
-        """Adopt, publish and release version 1 everywhere."""
+    def publish_first(self) -> None:
+        """Adopt the first policy, and publish version 1."""
+        self.reach(Shop._publish_first)
+
+    def _publish_first(self) -> None:
         self.adopt()
         self.pawl("publish")
-        self.everywhere(*FIRST)
 
-    def release_second(self) -> None:
-        """Publish and release version 2 everywhere."""
+    def release_first(self, *, anew: bool = False) -> None:
+        """Adopt, publish and release version 1 everywhere.
+
+        With ``anew`` by its commands in any case: for whoever has something open in the workspace, or counts.
+        """
+        self.reach(Shop._release_first, anew=anew)
+
+    def _release_first(self) -> None:
+        self.to_staging()
+        self.promote(*FIRST, to="production")
+
+    def to_staging(self) -> None:
+        """Adopt, publish and bring version 1 to staging."""
+        self.adopt()
+        self.pawl("publish")
+        self.promote(*FIRST, to="staging")
+
+    def release_second(self, *, anew: bool = False) -> None:
+        """Publish and release version 2 everywhere; ``anew`` is that of ``release_first``."""
+        self.reach(Shop._release_second, anew=anew)
+
+    def _release_second(self) -> None:
         self.second()
         self.pawl("publish")
         self.everywhere(*SECOND)
+
+    def reach(self, make: Callable[[Shop], object], *, anew: bool = False) -> None:
+        """Carry a set-up out, or copy what came of it before; ``make`` is a named function that needs nothing else."""
+        if anew:
+            make(self)
+        else:
+            kept.reach(self.root, f"{make.__module__}.{make.__qualname__}", lambda: make(self))
 
     def version(self, name: str, channel: str = "production") -> str:
         """Return what a channel serves."""

@@ -29,7 +29,7 @@ NAMES = (
     "read",
     "classify",
 )
-QUICK = {"classify", "read", "resolve"}
+QUICK = {"classify", "read"}
 
 Main = Callable[[list[str]], int]
 Package = Callable[[str], Any]

@@ -14,9 +14,10 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budgets import examples
 from changes.make import highest
 from changes.schemas import dice, document, instance, narrowed, respelled
 from pawl.changes.effort import Effort
@@ -29,7 +30,7 @@ from pawl.changes.values import ABSENT
 from pawl.procedures.schema import Validator, compile_schema
 
 SEEDS = st.integers(min_value=0, max_value=2**40)
-BUDGET = settings(max_examples=150, deadline=None)
+BUDGET = examples(40)
 
 
 def validators(*schemas: Any) -> tuple[Validator, ...] | None:

@@ -154,7 +154,7 @@ OUTCOMES: tuple[tuple[str, Change, int], ...] = (
 
 
 @pytest.mark.parametrize(("change", "code"), [row[1:] for row in OUTCOMES], ids=[row[0] for row in OUTCOMES])
-@pytest.mark.parametrize("service", ["github", "gitlab"])
+@pytest.mark.parametrize("service", ["github", pytest.param("gitlab", marks=pytest.mark.slow)])
 def test_the_check_script(branch: Shop, tmp_path: Path, service: str, change: Change, code: int) -> None:
     change(branch)
     commit(branch)

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from pawl.operations.serving.serving import snapshot
 from pawl.operations.session import Session
 from pawl.registry.journal import Actor
 from pawl.workspace import Workspace
-from support import FIRST, SECOND, Shop, git, in_process, in_subprocess, story
+from support import FIRST, SECOND, Ended, Shop, git, in_process, in_subprocess, story
 
 
 def walk(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -81,7 +81,7 @@ def on_a_terminal(*words: str, **variables: str) -> str:
                 shown += piece
         except OSError:  # the other end was closed
             pass
-        process.wait(timeout=60)
+        process.wait(timeout=300)
     os.close(screen)
     return shown.decode()
 
@@ -227,17 +227,24 @@ def test_every_command_has_an_output_schema_and_a_line_in_the_docs() -> None:
         jsonschema_rs.validator_for(output_schema(command))
 
 
-# Exit codes, each provoked once by a process of its own. Code 8 has no rule kind yet that can ask for an approval.
+# Exit codes, each provoked once, on demand by a process of its own.
 
 
-def ends(shop: Shop, *words: str) -> int:
-    ended = in_subprocess("-C", str(shop.root), *words, "-o", "json")
-    assert json.loads(ended.out)["exit_code"] == ended.code
-    return ended.code
+def test_exit_codes(released: Shop) -> None:
+    each_code_is_provoked(released, in_process)
 
 
+@pytest.mark.slow
 def test_exit_codes_by_processes(released: Shop) -> None:
-    shop = released
+    each_code_is_provoked(released, in_subprocess)
+
+
+def each_code_is_provoked(shop: Shop, runner: Callable[..., Ended]) -> None:
+    def ends(shop: Shop, *words: str) -> int:
+        ended = runner("-C", str(shop.root), *words, "-o", "json")
+        assert json.loads(ended.out)["exit_code"] == ended.code
+        return ended.code
+
     assert ends(shop, "check") == 0
     assert ends(shop, "show", "support/nothing") == 1
     assert ends(shop, "promote", FIRST[0], "--reason", "no channel") == 2
@@ -278,7 +285,7 @@ def test_a_person_can_stop_it() -> None:
         process.stdout.readline()
         time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=10) == 130
+        assert process.wait(timeout=60) == 130
 
 
 def test_a_waiting_command_that_is_stopped_says_so_as_json(released: Shop) -> None:
@@ -296,7 +303,7 @@ def test_a_waiting_command_that_is_stopped_says_so_as_json(released: Shop) -> No
         assert process.stderr.readline() == "reading\n"
         time.sleep(0.1)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=10)
+        out, err = process.communicate(timeout=60)
     assert (130, 130) == (process.returncode, json.loads(out)["exit_code"])
     assert "Traceback" not in err
 

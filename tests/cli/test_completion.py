@@ -24,10 +24,14 @@ BREAKS = " \t\n\"'@><=;|&(:"
 @pytest.fixture
 def published(plain_shop: Shop) -> Shop:
     """Versions 1 and 2 are published, and the channels are in registry.yaml alone."""
-    plain_shop.pawl("publish")
-    plain_shop.second()
-    plain_shop.pawl("publish")
+    plain_shop.reach(_published)
     return plain_shop
+
+
+def _published(shop: Shop) -> None:
+    shop.pawl("publish")
+    shop.second()
+    shop.pawl("publish")
 
 
 def rows(shop: Shop, line: str, monkeypatch: pytest.MonkeyPatch, *, shell: str = "zsh") -> list[tuple[str, str]]:
@@ -313,7 +317,7 @@ def replied(shop: Shop, line: str, word: str, *, script: str, prepare: str = "")
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=300,
     )
     assert done.stderr == ""
     return done.stdout.split("\n")[:-1]
@@ -376,5 +380,5 @@ def test_a_pawl_that_is_gone_is_silent(published: Shop) -> None:
 def test_the_shell_reads_the_script(shell: str, tmp_path: Path) -> None:
     file = tmp_path / "script"
     file.write_text(in_process("completion", shell).out, encoding="utf-8")
-    done = subprocess.run([shell, "-n", str(file)], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([shell, "-n", str(file)], capture_output=True, text=True, check=False, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")

@@ -146,6 +146,7 @@ def test_a_wrong_use_names_its_command_as_every_answer_does(shop: Shop, words: t
 def test_a_checkout_without_a_ledger_has_no_runs_and_gets_no_file(released: Shop) -> None:
     for path in (released.root / ".pawl").glob("runs.db*"):
         path.unlink()
+    released.pawl("status")  # caches are there already
     before = sorted(released.root.rglob("*"))
     assert released.pawl("runs", "list")["runs"] == []
     assert released.codes(released.pawl("runs", "show", "x", code=1)) == ["run-unknown"]

@@ -67,9 +67,10 @@ def put(shop: Shop, where: str, kind: str) -> None:
         KINDS[kind](path)
 
 
-@pytest.mark.parametrize(
-    ("where", "kind"), [*((where, kind) for where in PRIVATE for kind in KINDS), *((where, "fifo") for where in SHARED)]
-)
+OTHER = [pytest.param(where, kind, marks=pytest.mark.slow) for where in PRIVATE for kind in KINDS if kind != "fifo"]
+
+
+@pytest.mark.parametrize(("where", "kind"), [*((where, "fifo") for where in (*PRIVATE, *SHARED)), *OTHER])
 def test_no_command_waits_for_what_is_no_file(released: Shop, where: str, kind: str) -> None:
     in_process("-C", str(released.root), "runs", "list")
     put(released, where, kind)

@@ -53,7 +53,9 @@ def test_the_answer_is_that_of_the_command(
     assert asked(released, words, monkeypatch, quickly=True) == asked(released, words, monkeypatch, quickly=False)
 
 
-@pytest.mark.parametrize("words", PLAIN, ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [PLAIN[0], PLAIN[2], *(pytest.param(words, marks=pytest.mark.slow) for words in (PLAIN[1], *PLAIN[3:]))]
+)
 def test_plain_questions_are_answered_without_click(released: Shop, words: tuple[str, ...]) -> None:
     code = (
         "import sys\nfrom pawl.cli.main import run\ntry:\n    run(sys.argv[1:])\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +14,7 @@ from pawl.conformance import matching
 from pawl.conformance.assertions import ASSERTIONS, NOT_RUN, Observed, check
 from pawl.conformance.outcomes import Outcome
 from pawl.conformance.plain import ABSENT
+from support import soon
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 
@@ -236,22 +236,18 @@ def test_what_cannot_be_judged_is_errored_in_both_forms(name: str, value: Any, s
 
 
 def test_no_pattern_and_no_text_is_slow() -> None:
-    started = time.perf_counter()
     observed = Observed(accepted=True, subject="a" * 200_000 + "b")
-    found = [
-        outcome_of("regex", pattern, observed) for pattern in ("(a+)+$", "^(a|a)*c$", "(.*)*x", "^(([a-z])+.)+[A-Z]$")
-    ]
+    patterns = ("(a+)+$", "^(a|a)*c$", "(.*)*x", "^(([a-z])+.)+[A-Z]$")
+    with soon():
+        found = [outcome_of("regex", pattern, observed) for pattern in patterns]
 
     assert found == ["failed"] * 4
-    assert time.perf_counter() - started < 2
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"' * 100_000, '["' * 100_000, '{"a":' * 50_000])
 def test_no_text_makes_looking_for_json_slow(text: str) -> None:
-    started = time.perf_counter()
-
-    assert outcome_of("contains-json", ABSENT, Observed(accepted=True, subject=text)) in {"failed", "errored"}
-    assert time.perf_counter() - started < 3
+    with soon():
+        assert outcome_of("contains-json", ABSENT, Observed(accepted=True, subject=text)) in {"failed", "errored"}
 
 
 def distance(left: str, right: str) -> int:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budgets import examples
 from conformance.make import prompt, tool, workflow
 from pawl.conformance.judge import judge_case
 from pawl.conformance.outcomes import CaseResult
@@ -293,7 +294,7 @@ parts = st.recursive(
 )
 
 
-@settings(max_examples=80)
+@examples(20)
 @given(st.dictionaries(names, parts, max_size=4), st.integers(0, 4), st.booleans())
 def test_every_case_of_a_starter_passes(known: dict[str, Any], count: int, closed: bool) -> None:
     schema: dict[str, Any] = {

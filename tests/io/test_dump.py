@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from budgets import examples
 from pawl.errors import InvalidError
 from pawl.io.dump import yaml_bytes
 from pawl.io.strict_yaml import load
@@ -36,7 +37,7 @@ def same(one: Any, other: Any) -> bool:
     return repr(one) == repr(other)
 
 
-@settings(max_examples=300)
+@examples(80)
 @given(st.dictionaries(STRINGS, VALUES, max_size=5))
 @example({"a": "x\n"})
 @example({"a": "x\ny", "b": "x\ny\n", "c": "x\ny\n\n\n", "d": 1})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from contextlib import nullcontext
 from typing import Any
 
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from pawl.canonical import record_bytes
 from pawl.io.strict_json import load
 from pawl.io.text import Unreadable
+from support import soon
 
 JSON_VALUES = st.recursive(
     st.none()
@@ -111,7 +111,5 @@ def test_any_bytes_read_or_are_unreadable(data: bytes) -> None:
     ],
 )
 def test_hostile_input_ends_quickly(data: bytes) -> None:
-    started = time.perf_counter()
-    with pytest.raises(Unreadable) if b"\\ud83d" not in data else nullcontext():
+    with soon(), pytest.raises(Unreadable) if b"\\ud83d" not in data else nullcontext():
         load(data)
-    assert time.perf_counter() - started < 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from pawl.io import strict_yaml
 from pawl.io.strict_yaml import MAX_BYTES, MAX_DEPTH, Unreadable, load, locate
+from support import soon
 
 HERE = Path(__file__).parent
 BROKEN = HERE / "broken"
@@ -263,10 +263,9 @@ HOSTILE: dict[str, bytes] = {
 
 @pytest.mark.parametrize("name", sorted(HOSTILE))
 def test_hostile_input_ends_quickly(name: str) -> None:
-    started = time.perf_counter()
-    faults = try_to_read(HOSTILE[name])
+    with soon():
+        faults = try_to_read(HOSTILE[name])
     assert faults is None or 1 <= len(faults) <= 100
-    assert time.perf_counter() - started < 2
 
 
 @given(st.binary(max_size=200))

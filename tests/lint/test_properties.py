@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from budgets import examples
 from changes.corpus import CORPUS
 from lint.make import CLOSED, HEAD
 from pawl.errors import Faulty
@@ -90,7 +91,7 @@ def judge(procedure: Procedure, profiles: list[Profile]) -> None:
     assert {(fault.code, fault.at) for fault in plain} <= {(fault.code, fault.at) for fault in faults}
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@examples(40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(schemas(3), schemas(2), LISTED, TEXTS)
 def test_lint_takes_every_tool_that_reads(schema: Any, output: Any, profiles: list[Profile], text: str) -> None:
     inputs = {**CLOSED, **(schema if isinstance(schema, dict) else {}), "type": "object"}
@@ -102,7 +103,7 @@ def test_lint_takes_every_tool_that_reads(schema: Any, output: Any, profiles: li
         lint_closure([procedure], LintSettings(profiles=tuple(profiles)))
 
 
-@settings(max_examples=300, deadline=None)
+@examples(80)
 @given(
     st.lists(st.tuples(st.sampled_from(["system", "user", "assistant"]), TEXTS), min_size=1, max_size=3),
     st.sampled_from(["simple", "jinja2", "none"]),

@@ -13,9 +13,10 @@ import sys
 from importlib import import_module
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from budgets import examples
 from changes.corpus import CORPUS
 from lint.make import codes, found, prompt, tool
 from pawl.lint.secret_formats import OWN, PLUGINS, Plugin, has_keyword
@@ -167,7 +168,7 @@ PATTERNS = [
 
 
 @pytest.mark.parametrize(("plugin", "regex"), PATTERNS, ids=lambda item: getattr(item, "module", "-"))
-@settings(max_examples=60, deadline=None)
+@examples(15)
 @given(data=st.data())
 def test_marks_lose_nothing_that_a_plugin_would_find(
     plugin: Plugin, regex: re.Pattern[str], data: st.DataObject
@@ -182,7 +183,7 @@ KEYWORDS = import_module("detect_secrets.plugins.keyword")
 
 
 @pytest.mark.parametrize("name", ["FOLLOWED_BY_COLON_REGEX", "FOLLOWED_BY_EQUAL_SIGNS_REGEX"])
-@settings(max_examples=200, deadline=None)
+@examples(50)
 @given(data=st.data())
 def test_marks_of_keywords_lose_nothing(name: str, data: st.DataObject) -> None:
     word = data.draw(

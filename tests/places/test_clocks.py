@@ -30,8 +30,7 @@ def made_at(shop: Shop) -> dict[str, str]:
 
 def test_evidence_of_a_clock_a_day_ahead_counts_for_nothing(plain_shop: Shop, clock: Clock) -> None:
     clock(TODAY)
-    plain_shop.adopt()
-    plain_shop.pawl("publish")
+    plain_shop.publish_first()
     clock(TOMORROW)
     plain_shop.promote(*FIRST, to="staging")
     ahead = made_at(plain_shop)
@@ -81,8 +80,7 @@ def test_a_clock_a_day_back_changes_no_order_and_what_ended_is_warned_of(plain_s
 @pytest.mark.parametrize(("at", "code"), [("2026-03-10T12:59:59Z", 7), ("2026-03-10T13:00:00Z", 0)])
 def test_a_freeze_is_over_at_its_very_end(plain_shop: Shop, clock: Clock, at: str, code: int) -> None:
     clock(TODAY)
-    plain_shop.adopt()
-    plain_shop.pawl("publish")
+    plain_shop.publish_first()
     plain_shop.pawl("freeze", "staging", "--until", "2026-03-10T13:00:00Z", "--reason", "wait")
     clock(at)
     plain_shop.promote(*FIRST, to="staging", code=code)
@@ -104,8 +102,7 @@ def test_everything_in_one_second_keeps_the_order_of_serials(plain_shop: Shop, c
 def test_one_command_has_one_moment(plain_shop: Shop, clock: Clock) -> None:
     """Everything that a promotion writes is of the second in which it began."""
     clock(TODAY)
-    plain_shop.adopt()
-    plain_shop.pawl("publish")
+    plain_shop.publish_first()
     before = plain_shop.files()
     clock(TOMORROW)
     plain_shop.promote(*FIRST, to="staging")
@@ -155,8 +152,7 @@ MOMENTS = [  # St. John's is at UTC-3:30, and from 8 March 2026 02:00 to 1 Novem
 def test_a_daily_freeze_over_both_clock_changes(plain_shop: Shop, clock: Clock) -> None:
     plain_shop.write("registry/policies/nights.yaml", NIGHTS)
     clock("2026-03-06T12:00:00Z")
-    plain_shop.adopt()
-    plain_shop.pawl("publish")
+    plain_shop.publish_first()
     words = ("promote", *FIRST, "--to", "staging", "--reason", "try", "--dry-run")
     found = []
     for at, code in MOMENTS:

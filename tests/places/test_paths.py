@@ -100,7 +100,7 @@ def gone(*command: str) -> subprocess.CompletedProcess[bytes]:
     """Run a command in a folder that was removed."""
     line = 'mkdir "$0" && cd "$0" && rmdir "$0" && exec "$@"'
     folder = str(Path(os.environ["HOME"]) / "gone")
-    return subprocess.run(["sh", "-c", line, folder, *command], capture_output=True, timeout=60, check=False)
+    return subprocess.run(["sh", "-c", line, folder, *command], capture_output=True, timeout=300, check=False)
 
 
 @pytest.mark.parametrize("words", [("status",), ("init",), ("publish",)])

@@ -140,8 +140,8 @@ def test_one_process_asks_the_rules_of_one_text_once(counted: list[Rule]) -> Non
 
 
 def test_commands_of_one_process_ask_once_and_again_after_an_adoption(shop: Shop, counted: list[Rule]) -> None:
-    shop.release_first()
-    shop.release_second()
+    shop.release_first(anew=True)
+    shop.release_second(anew=True)
     once = [of.id for of in counted]
     assert once
     assert len(set(once)) == len(once)

@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budgets import examples
 from pawl.policy.context import RuleContext, RuleOutcome
 from pawl.policy.facts import Facts
 from pawl.policy.kinds.freeze import FreezeBody, next_windows, read_freeze, window_at, windows
@@ -118,7 +119,7 @@ def test_a_preview_begins_with_the_window_that_holds() -> None:
     assert next_windows(over, moment("2028-01-01T00:00:00Z"), 2) == ()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(
     now=st.datetimes(datetime(2026, 1, 3), datetime(2030, 1, 1)),  # noqa: DTZ001
     zone=st.sampled_from(["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"]),

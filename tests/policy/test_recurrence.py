@@ -7,9 +7,10 @@ from itertools import islice
 
 import pytest
 from dateutil import rrule
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budgets import examples
 from pawl.policy.kinds.recurrence import comes_up, occurrences, parse_recurrence
 
 REFUSED = [
@@ -128,7 +129,7 @@ def rules(draw: st.DrawFn) -> str:
     return ";".join([*parts, end] if end else parts)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(40)
 @given(text=rules(), start=st.datetimes(datetime(2026, 1, 1), datetime(2027, 6, 1)), skip=st.integers(0, 700))  # noqa: DTZ001
 def test_it_comes_up_when_the_whole_walk_says(text: str, start: datetime, skip: int) -> None:
     """The walk of dateutil from the start on is the oracle; a last day far off keeps it from walking for ever."""

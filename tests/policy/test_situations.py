@@ -8,9 +8,10 @@ from itertools import chain
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from budgets import examples
 from pawl.policy.evaluator import evaluate
 from pawl.policy.kinds.known import RULE_KINDS
 from pawl.policy.situation import Situation
@@ -141,7 +142,7 @@ APPROVALS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(40)
 @given(row=APPROVED, more=APPROVALS)
 def test_more_approvals_never_turn_a_yes_into_a_no(row: dict[str, Any], more: list[dict[str, Any]]) -> None:
     situation = situation_of(row)

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budgets import examples
 from pawl.canonical import record_bytes
 from pawl.errors import Faulty, IntegrityError
 from pawl.policy.rule_tests import rule_tests
@@ -134,7 +135,7 @@ rule_documents = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60)
+@examples(20)
 @given(st.lists(rule_documents, min_size=1, max_size=4, unique_by=lambda item: str(item["id"]).casefold()))
 def test_any_policy_reads_back(rules: list[dict[str, Any]]) -> None:
     source = _source("house", *rules)

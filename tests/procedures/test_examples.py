@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budgets import examples
 from pawl.procedures.examples import NoExampleError, example
 from pawl.procedures.pattern_example import matching_texts
 from pawl.procedures.schema import compile_schema
 from pawl.procedures.schema_check import check_schema
+from support import soon
 
 
 def having(schema: Any, **more: Any) -> dict[str, Any]:
@@ -178,10 +179,8 @@ IMPOSSIBLE: tuple[tuple[str, dict[str, Any]], ...] = (
 
 @pytest.mark.parametrize("schema", [row[1] for row in IMPOSSIBLE], ids=[row[0] for row in IMPOSSIBLE])
 def test_where_none_is_found_that_is_said_soon(schema: dict[str, Any]) -> None:
-    started = time.monotonic()
-    with pytest.raises(NoExampleError):
+    with soon(), pytest.raises(NoExampleError):
         example(schema)
-    assert time.monotonic() - started < 5
 
 
 PATTERNS: tuple[tuple[str, str], ...] = (
@@ -272,7 +271,7 @@ def larger(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 schemas = st.recursive(scalars, larger, max_leaves=8)
 
 
-@settings(max_examples=150)
+@examples(40)
 @given(schemas)
 def test_what_can_be_met_is_met(schema: dict[str, Any]) -> None:
     assert () == check_schema(schema)

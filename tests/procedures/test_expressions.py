@@ -9,19 +9,20 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from threading import Thread
-from time import monotonic
 from types import MappingProxyType
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budgets import examples
 from pawl.errors import Faulty
 from pawl.procedures.expression_cost import MAX_BYTES, MAX_WORK, cost_of, regex_size
 from pawl.procedures.expression_tree import read_tree, with_ordered_loops
 from pawl.procedures.expressions import Expression, ExpressionError, Read, Want, compile_expression
 from pawl.procedures.plain import Measure, to_plain
+from support import soon
 
 VARIABLES = {"inputs": "map", "result": "dyn", "xs": "list", "s": "string", "now": "timestamp"}
 NOW = datetime(2026, 12, 15, 12, 30, tzinfo=UTC)
@@ -222,10 +223,8 @@ NUMBERS = list(range(9_000))
     ],
 )
 def test_what_could_take_long_is_not_begun(text: str, values: Mapping[str, Any]) -> None:
-    begun = monotonic()
-    with pytest.raises(ExpressionError):
+    with soon(), pytest.raises(ExpressionError):
         value_of(text, values)
-    assert monotonic() - begun < 2.0
 
 
 def test_rules_over_large_closures_are_affordable() -> None:
@@ -247,9 +246,8 @@ def test_patterns_that_keep_many_positions_are_counted() -> None:
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a)*(a|a)*b", "(.*)*(.*)*x", "(a{0,9}){0,9}b"])
 def test_patterns_are_linear(pattern: str) -> None:
-    begun = monotonic()
-    assert value_of(f"s.matches('{pattern}')", {"s": "a" * 200_000 + "!"}, "bool") is False
-    assert monotonic() - begun < 2.0
+    with soon():
+        assert value_of(f"s.matches('{pattern}')", {"s": "a" * 200_000 + "!"}, "bool") is False
 
 
 @pytest.mark.parametrize(
@@ -395,7 +393,7 @@ TOKENS = [
 
 
 @given(st.lists(st.sampled_from(TOKENS), max_size=24).map(" ".join), st.sampled_from(["bool", "any"]))
-@settings(max_examples=300)
+@examples(80)
 def test_any_text_has_a_value_or_one_of_our_errors(text: str, want: Want) -> None:
     with suppress(Faulty, ExpressionError):
         found = value_of(text, want=want)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import decimal
-import time
 from types import MappingProxyType
 from typing import Any
 
@@ -15,6 +14,7 @@ from jsonschema import Draft202012Validator
 
 from pawl.problems import Place
 from pawl.procedures.schema import closed, compile_schema, fill_defaults
+from support import soon
 
 OBJECT = {
     "type": "object",
@@ -168,16 +168,14 @@ def test_reasons_for_deep_values_in_recursive_schemas_are_affordable(depth: int)
     value: Any = {"op": "y"}
     for _ in range(depth):
         value = {"not": value, "op": "y"}
-    begun = time.perf_counter()
-    assert len(compile_schema(NESTED).faults(value)) == 1
-    assert time.perf_counter() - begun < 1
+    with soon():
+        assert len(compile_schema(NESTED).faults(value)) == 1
 
 
 def test_hostile_patterns_do_not_hang() -> None:
     validator = compile_schema({"pattern": "^(a+)+$"})
-    begun = time.perf_counter()
-    assert not validator.is_valid("a" * 50_000 + "b")
-    assert time.perf_counter() - begun < 1
+    with soon():
+        assert not validator.is_valid("a" * 50_000 + "b")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socketserver
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,6 +15,7 @@ from jsonschema import Draft202012Validator
 from pawl.problems import Place
 from pawl.procedures.schema import compile_schema
 from pawl.procedures.schema_check import check_schema
+from support import soon
 
 TYPES = "array, boolean, integer, null, number, object, string"
 DRAFT_07 = "http://json-schema.org/draft-07/schema#"
@@ -208,9 +208,8 @@ BOMBS: dict[str, tuple[dict[str, Any], set[str]]] = {
 
 @pytest.mark.parametrize(("schema", "codes"), BOMBS.values(), ids=BOMBS)
 def test_bombs_are_judged_quickly(schema: dict[str, Any], codes: set[str]) -> None:
-    begun = time.perf_counter()
-    assert {fault.code for fault in check_schema(schema)} == codes
-    assert time.perf_counter() - begun < 5
+    with soon(20.0):
+        assert {fault.code for fault in check_schema(schema)} == codes
 
 
 def test_a_deep_schema_is_too_large() -> None:

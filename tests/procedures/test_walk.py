@@ -11,9 +11,10 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from budgets import examples
 from pawl.errors import Faulty
 from pawl.procedures.expressions import ExpressionError, compile_expression
 from pawl.procedures.interpolation import MAX_TEXT, Embedded, expressions_in, interpolate, pieces
@@ -354,7 +355,7 @@ def outcome(evaluate: Any) -> tuple[str, Any]:
 @example("result.a.b", {}, {"a": {"b": 1.0}}, {}, "any")
 @example("result.a.b", {}, {"a": [{"b": 1}]}, {}, "any")
 @example("inputs" + ".a" * 31, {}, None, {}, "any")
-@settings(max_examples=400)
+@examples(100)
 def test_paths_mean_without_cel_what_they_mean_in_cel(
     path: str, inputs: Any, result: Any, steps: Any, want: Any
 ) -> None:
@@ -374,7 +375,7 @@ def test_paths_of_any_length(length: int) -> None:
 
 
 @given(st.text("${}' \"\\a\n[]()", max_size=30))
-@settings(max_examples=400)
+@examples(100)
 def test_any_text_is_taken_apart_without_loss(text: str) -> None:
     try:
         parts = pieces(text)

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
+from budgets import examples
 from pawl.canonical import digest_of, timestamp
 from pawl.conformance.evidence import EvidenceEntry, Key, newest
 from pawl.conformance.outcomes import OUTCOMES
@@ -44,7 +45,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "approve": ("approve", SECOND[0], *ON),
     "drill": ("drill", CHANNEL, "--reason", "because"),
 }
-few = settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+few = examples(4, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 LIVES = st.lists(st.sampled_from([*COMMANDS, "strict", "promote-2", "rollback"]), max_size=6)
 
 
@@ -53,8 +54,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace in which both versions are published and the first is pinned."""
     shop = Shop(tmp_path_factory.mktemp("template"))
     shop.start()
-    shop.adopt()
-    shop.pawl("publish")
+    shop.publish_first()
     shop.promote(*FIRST, to=CHANNEL)
     shop.second()
     shop.pawl("publish")

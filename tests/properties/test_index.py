@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from budgets import examples
 from pawl.canonical import digest_of, record_bytes
 from pawl.errors import IntegrityError, PawlError
 from pawl.ids import REGISTRY_JOURNAL, Channel, Name, Version, parse_ref
@@ -36,9 +37,7 @@ AT = "2026-03-01T12:00:{:02d}Z"
 UNTIL = "2027-01-01T00:00:00Z"
 VERSIONS = ("1.0.0", "2.0.0", "3.0.0", "4.0.0", "2.0.0rc1", "12.0.0")
 PLACES = tuple(Version(version) for version in ("0.0.1", "1.0.0", "2.0.0", "3.5.0", "10.0.0"))
-lives = settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+lives = examples(10, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 @dataclass

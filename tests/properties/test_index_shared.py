@@ -87,7 +87,9 @@ def test_killed_before_each_statement_and_write_it_is_gone_on_with_or_made_anew(
     assert turn > 20
 
 
-@pytest.mark.parametrize("number", [errno.EROFS, errno.ENOSPC, errno.EIO])
+@pytest.mark.parametrize(
+    "number", [errno.ENOSPC, *(pytest.param(number, marks=pytest.mark.slow) for number in (errno.EROFS, errno.EIO))]
+)
 def test_where_nothing_can_be_written_from_some_moment_on_the_answers_are_there(life: Life, number: int) -> None:
     points = ended(life, nothing).points
     shutil.rmtree(life.root / ".pawl")

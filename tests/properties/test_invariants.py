@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from budgets import examples
 from pawl.canonical import record_bytes
 from pawl.ids import Channel, Serial
 from pawl.registry.channels import MOVING_ACTIONS, fold_channel, projection
@@ -36,7 +37,7 @@ LIVES = st.lists(
     max_size=7,
 )
 CHANNEL = Channel("staging")
-few = settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+few = examples(6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace in which both versions are published and nothing is pinned."""
     shop = Shop(tmp_path_factory.mktemp("template"))
     shop.start()
-    shop.adopt()
-    shop.pawl("publish")
+    shop.publish_first()
     shop.second()
     shop.pawl("publish")
     return shop.root

@@ -31,7 +31,7 @@ def test_a_few_governed_lives() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", [Lives, GovernedLives])
 def test_many_long_lives(machine: type[RuleBasedStateMachine]) -> None:
-    live(machine, examples=int(os.environ.get("PAWL_LIVES", "40")), steps=50)
+    live(machine, examples=int(os.environ.get("PAWL_LIVES", "12")), steps=50)
 
 
 def test_the_refs_are_what_they_say() -> None:

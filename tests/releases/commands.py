@@ -21,6 +21,8 @@ from support import FIRST, SECOND, Shop, git
 
 EVERY = "PAWL_CRASHES" in os.environ
 """Set it, and every command is killed and hindered in every way at every point: hours instead of minutes."""
+STEP = 1 if EVERY else 3
+"""Otherwise one in so many points, from the first on to the last, always the same ones."""
 ON_STAGING = ("--channel", "staging", "--reason", "why")
 WAIVE = ("--action", "promote", "--owner", "payments", "--for", "P7D")
 TOOLS = {"tools": [{"name": "Lookup", "description": "Finds an order.", "inputSchema": {"type": "object"}}]}

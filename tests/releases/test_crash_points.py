@@ -1,4 +1,8 @@
-"""Killed before each call that changes something: all old or all new, and the next command needs no repair."""
+"""Killed before calls that change something: all old or all new, and the next command needs no repair.
+
+The end of a run is killed before each of them, every other command before one in ``STEP``, or with PAWL_CRASHES before
+each as well.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import pytest
 
 from people import become
 from releases.calls import Child, child, kill_at
-from releases.commands import COMMANDS, EVERY, Bases, Command, State, needs_no_repair, outcomes, state, words_for
+from releases.commands import COMMANDS, EVERY, STEP, Bases, Command, State, needs_no_repair, outcomes, state, words_for
 from support import Shop
 
 IN_GIT = ("adopt", "publish", "promote", "rollback", "halt")
@@ -52,23 +56,24 @@ def left_behind_nothing_held(shop: Shop, where: str) -> None:
 
 
 def killed_everywhere(
-    bases: Bases, name: str, patched: pytest.MonkeyPatch, *, in_git: bool, other_first: bool = False
+    bases: Bases, name: str, patched: pytest.MonkeyPatch, *, in_git: bool, other_first: bool = False, step: int = STEP
 ) -> None:
     command = COMMANDS[name]
     become(patched, command.who)
     expected = outcomes(bases, command)
-    turn, going_on = 0, True
+    tries, going_on = 0, True
     while going_on:
-        turn += 1
+        turn = 1 + tries * step
+        tries += 1
         shop = bases.copy(command.base, in_git=in_git or command.in_git)
         going_on = tried(shop, command, turn, expected, other_first=other_first)
         bases.dropped(shop)
-    print(f"{name}: killed at {turn - 1} points")  # noqa: T201 - shown by pytest -rP
+    print(f"{name}: killed at {tries - 1} points")  # noqa: T201 - shown by pytest -rP
     assert turn > 4
 
 
 def test_the_end_of_a_run_killed_at_every_point(bases: Bases, monkeypatch: pytest.MonkeyPatch) -> None:
-    killed_everywhere(bases, "run-end", monkeypatch, in_git=False)
+    killed_everywhere(bases, "run-end", monkeypatch, in_git=False, step=1)
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ def crowd(root: Path, *, writers: int, readers: int, turns: int, reads: int) -> 
     rows = [row for _ in people for row in told.get(timeout=300)]
     answers = [answer for _ in agents for answer in read.get(timeout=300)]
     for process in (*people, *agents):
-        process.join(60)
+        process.join(300)
         assert process.exitcode == 0
     return rows, answers
 

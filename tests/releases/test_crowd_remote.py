@@ -121,7 +121,7 @@ def crowd(roots: Sequence[Path], turns: int) -> list[Turn]:
         process.start()
     rows = [row for _ in people for row in told.get(timeout=600)]
     for process in people:
-        process.join(60)
+        process.join(300)
         assert process.exitcode == 0
     return rows
 

@@ -1,4 +1,4 @@
-"""Calls that fail, each in its turn: no crash, never half a change, and without the fault the same command works."""
+"""Calls that fail, one after the other: no crash, never half a change, and without the fault the same command works."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from people import become
 from releases.calls import Act, Child, Point, child
-from releases.commands import COMMANDS, EVERY, Bases, Command, State, needs_no_repair, outcomes, state, words_for
+from releases.commands import COMMANDS, EVERY, STEP, Bases, Command, State, needs_no_repair, outcomes, state, words_for
 from support import Shop
 
 NEEDS_ROOM = frozenset({"open", "write", "write-rest", "pwrite", "fsync", "link", "rename", "replace", "mkdir", "sql"})
@@ -125,16 +125,17 @@ def judged(shop: Shop, command: Command, ended: Child, expected: tuple[State, St
     needs_no_repair(shop, where)
 
 
-def hindered_everywhere(bases: Bases, name: str, patched: pytest.MonkeyPatch, *, in_git: bool = False) -> int:
-    """Hinder a command at every point, by every kind of fault or by one kind after the other; return how often."""
+def hindered_everywhere(bases: Bases, name: str, patched: pytest.MonkeyPatch, *, step: int = STEP) -> int:
+    """Hinder a command at points, by every kind of fault or by one kind after the other; return how often."""
     command = COMMANDS[name]
     become(patched, command.who)
     expected = outcomes(bases, command)
-    tries, left, turn = 0, [kind for kind in KINDS if not (kind == "no .pawl" and command.in_ledger)], 0
+    tries, left, rounds = 0, [kind for kind in KINDS if not (kind == "no .pawl" and command.in_ledger)], 0
     while left:
-        turn += 1
-        for kind in tuple(left) if EVERY else (left[turn % len(left)],):
-            shop = bases.copy(command.base, in_git=in_git or command.in_git)
+        turn = 1 + rounds * step
+        rounds += 1
+        for kind in tuple(left) if EVERY else (left[rounds % len(left)],):
+            shop = bases.copy(command.base, in_git=command.in_git)
             ended = child(shop.root, words_for(shop, command.words), KINDS[kind](turn, shop.root))
             if ended.hit:
                 judged(shop, command, ended, expected, f"{kind} at {turn}")
@@ -155,7 +156,7 @@ def test_hindered_at_every_point(bases: Bases, monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_the_end_of_a_run_hindered_at_every_point(bases: Bases, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert hindered_everywhere(bases, "run-end", monkeypatch) > 4
+    assert hindered_everywhere(bases, "run-end", monkeypatch, step=1) > 4
 
 
 @pytest.mark.slow
@@ -179,9 +180,9 @@ def unreadable_everywhere(bases: Bases, name: str, patched: pytest.MonkeyPatch) 
         path = point.about.removeprefix(f"{shop.root}/")
         return not point.changes and path.startswith(kept) and ".pawl-tmp" not in path
 
-    turn, hit = 0, True
+    turn, hit = 1 - STEP, True
     while hit:
-        turn += 1
+        turn += STEP
         ended = child(shop.root, words_for(shop, command.words), once(turn, errno.EIO, looks))
         hit = ended.hit
         where = f"{turn}: {ended.points[-1]}\n{ended.out}{ended.err}"

@@ -20,8 +20,7 @@ ENDS = {"killed": "kill -9 $$", "137": "exit 137", "silent": "exit 0"}
 
 @pytest.fixture
 def ready(shop: Shop) -> Shop:
-    shop.adopt()
-    shop.pawl("publish")
+    shop.publish_first()
     return shop
 
 
@@ -41,7 +40,7 @@ def clean_after(shop: Shop) -> None:
     shop.pawl("verify")
 
 
-@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("end", ["killed", *(pytest.param(end, marks=pytest.mark.slow) for end in ("137", "silent"))])
 @pytest.mark.parametrize("number", range(1, MOST_PROCESSES + 1))
 def test_a_git_that_dies_at_one_call_loses_nothing(
     ready: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, number: int

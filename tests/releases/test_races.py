@@ -32,7 +32,7 @@ def _child(words: Words, barrier: Barrier, ended: Any) -> None:
     """Run a command that waits for its rival between judging and applying."""
 
     def waits(*values: Any, **more: Any) -> Any:
-        barrier.wait(20)
+        barrier.wait(120)
         return apply(*values, **more)
 
     for module in (release, interventions, publishing):
@@ -50,7 +50,7 @@ def race(shop: Shop, *rivals: Words) -> dict[Words, list[int]]:
     for child in children:
         child.start()
     for child in children:
-        child.join(60)
+        child.join(300)
         assert child.exitcode == 0
     found: dict[Words, list[int]] = {}
     for _ in children:
@@ -73,8 +73,7 @@ RACES: list[tuple[str, Words, Words, bool | None]] = [
 
 @pytest.mark.parametrize(("_", "one", "other", "same"), RACES, ids=[row[0] for row in RACES])
 def test_one_wins(shop: Shop, _: str, one: Words, other: Words, same: bool | None) -> None:
-    shop.adopt()
-    shop.pawl("publish")
+    shop.publish_first()
     before = shop.files()
     codes = sorted(code for codes in race(shop, one, other).values() for code in codes)
     assert codes in {True: ([0, 0],), False: ([0, 5],), None: ([0, 0], [0, 5])}[same]
@@ -86,8 +85,7 @@ def test_one_wins(shop: Shop, _: str, one: Words, other: Words, same: bool | Non
 
 
 def test_of_many_exactly_one_wins(shop: Shop) -> None:
-    shop.adopt()
-    shop.pawl("publish")
+    shop.publish_first()
     rivals: list[Words] = [("reject", FIRST[0], "--channel", "staging", "--reason", f"r{turn}") for turn in range(5)]
     codes = sorted(code for codes in race(shop, *rivals).values() for code in codes)
     assert codes == [0, 5, 5, 5, 5]
@@ -142,8 +140,7 @@ class Failing:
 
 
 def prepared(shop: Shop, word: str) -> Words:
-    shop.adopt()
-    shop.pawl("publish")
+    shop.publish_first()
     if word == "promote":
         return PROMOTE
     shop.promote(*FIRST, to="staging")

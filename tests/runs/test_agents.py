@@ -49,7 +49,7 @@ def test_leaving_by_an_exception_records_an_error(released: Shop) -> None:
 def test_a_run_keeps_its_state_while_the_channel_moves(released: Shop) -> None:
     shop = released
     with channel(shop).run(agent="support") as run:
-        shop.release_second()
+        shop.release_second(anew=True)
         assert run.workflow("support/refund").served.version == "1.0.0"
         with pytest.raises(pawl.NotFoundError):
             run.tool("support/check-eligibility")
@@ -143,7 +143,7 @@ def test_a_new_snapshot_reaches_an_open_run(released: Shop) -> None:
     path = snapshot(released)
     with pawl.open("production", snapshot=path).run(agent="support") as run:
         run.workflow("support/refund")
-        released.release_second()
+        released.release_second(anew=True)
         released.pawl("revoke", "support/refund@1.0.0", "--reason", "leaks")
         snapshot(released)
         with pytest.raises(pawl.WithheldError):

@@ -97,7 +97,7 @@ def test_runs_and_reloads_during_a_promotion_see_one_state_each(released: Shop) 
     threads = [threading.Thread(target=agent) for _ in range(2)]
     for thread in threads:
         thread.start()
-    released.release_second()
+    released.release_second(anew=True)
     stop.set()
     for thread in threads:
         thread.join()

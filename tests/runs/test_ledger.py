@@ -221,7 +221,7 @@ def test_eight_processes_write_one_new_ledger(path: Path) -> None:
         ledger.start(start("shared"))
         ready.wait()
         for process in crowd:
-            process.join(60)
+            process.join(300)
         assert [0] * 8 == [process.exitcode for process in crowd]
         assert 8 * 12 == len([run for run in ledger.runs(limit=1_000) if run.outcome == "ok"])
         assert list(range(1, 8 * 12 + 1)) == [row.seq for row in ledger.uses("shared")]
@@ -236,7 +236,7 @@ def test_eight_processes_make_one_ledger_at_once(tmp_path: Path) -> None:
         for process in crowd:
             process.start()
         for process in crowd:
-            process.join(60)
+            process.join(300)
         assert [0] * 8 == [process.exitcode for process in crowd]
         with Ledger(path) as ledger:
             assert 8 == len(ledger.runs())

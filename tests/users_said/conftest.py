@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from datetime import UTC, datetime, tzinfo
 from pathlib import Path
-from typing import Any, Self
 
 import pytest
 
-from pawl.cli import command
+from people import set_clock
 from support import Shop
 
 
@@ -57,14 +55,9 @@ def publish_patch(shop: Shop, version: str = "2.1.0", steps: str = "5") -> None:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Return a function that sets what commands read as the time of day."""
-    times = ["2026-03-01T12:00:00+00:00"]
 
-    class Clock(datetime):
-        @classmethod
-        def now(cls, tz: tzinfo | None = None) -> Self:
-            moment: Any = cls.fromisoformat(times[0])
-            found: Self = moment.astimezone(tz or UTC)
-            return found
+    def set_to(at: str) -> None:
+        set_clock(monkeypatch, at)
 
-    monkeypatch.setattr(command, "datetime", Clock)
-    return lambda at: times.__setitem__(0, at)
+    set_to("2026-03-01T12:00:00+00:00")
+    return set_to

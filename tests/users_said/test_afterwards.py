@@ -82,8 +82,7 @@ def test_theupdateframework_python_tuf_37_an_end_that_is_reached_is_over(
 ) -> None:
     shop = plain_shop
     clock("2026-02-01T12:00:00+00:00")
-    shop.adopt()
-    shop.pawl("publish")
+    shop.publish_first()
     words = ("--channel", "staging", "--reason", "no", "--until", "2026-03-01T12:00:00Z")
     shop.pawl("reject", FIRST[0], *words)
     clock(f"{now}+00:00")

@@ -24,8 +24,7 @@ APPROVALS = """  - id: APP-1
 def test_hashicorp_setup_terraform_328_a_process_asks_for_approval_by_8(plain_shop: Shop) -> None:
     path = "registry/policies/refunds.yaml"
     plain_shop.write(path, plain_shop.read(path) + APPROVALS)
-    plain_shop.adopt()
-    plain_shop.pawl("publish")
+    plain_shop.publish_first()
     words = ("promote", *FIRST, "--to", "staging", "--reason", "r", "-o", "json")
     ended = in_subprocess("-C", str(plain_shop.root), *words)
     assert (ended.code, json.loads(ended.out)["exit_code"]) == (8, 8)

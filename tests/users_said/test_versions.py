@@ -20,7 +20,7 @@ spec: {{messages: [{{role: user, content: {text}}}]}}
 """
 
 
-@pytest.mark.parametrize("many", [6, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("many", [3, pytest.param(50, marks=pytest.mark.slow)])
 def test_langfuse_15923_publishing_one_version_at_once(live: Shop, many: int) -> None:
     """All see equal content at first; then the content is exchanged under them."""
     path = live.root / "procedures/support/extra.yaml"

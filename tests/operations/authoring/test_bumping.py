@@ -34,10 +34,14 @@ CHANGES = {
 
 @pytest.fixture
 def tools(plain_shop: Shop) -> Shop:
-    plain_shop.adopt()
-    _write(plain_shop, "1.2.0", "Finds.", WORD)
-    plain_shop.pawl("publish", "shop/find")
+    plain_shop.reach(_published)
     return plain_shop
+
+
+def _published(shop: Shop) -> None:
+    shop.adopt()
+    _write(shop, "1.2.0", "Finds.", WORD)
+    shop.pawl("publish", "shop/find")
 
 
 def _write(shop: Shop, version: str, text: str, properties: str) -> None:

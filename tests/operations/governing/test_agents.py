@@ -26,12 +26,16 @@ def stopped(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
     with_people(shop, APPROVALS.replace("channels: [production]", "names: [other/*]"))
     shop.release_first()
     become(monkeypatch, BOT)
+    shop.reach(_stopped)
+    return shop
+
+
+def _stopped(shop: Shop) -> None:
     shop.pawl("freeze", "production", *WHY, "--for", "P1D")
     shop.pawl("halt", "support/refund", *ON)
     shop.pawl("reject", FIRST[0], *ON)
     shop.pawl("yank", FIRST[0], *WHY)
     shop.edit("registry/policies/approvals.yaml", ("Somebody of risk says yes.", "Somebody says yes."))
-    return shop
 
 
 @pytest.mark.parametrize("command", LOOSENS)

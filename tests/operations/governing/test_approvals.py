@@ -272,8 +272,7 @@ def test_where_nobody_asks_it_is_said(asked: Shop, act: Become) -> None:
 def test_where_no_rule_of_the_policy_is_about_approvals_it_is_said_as_well(shop: Shop, act: Become) -> None:
     with_people(shop)
     (shop.root / "registry/policies/approvals.yaml").unlink()
-    shop.adopt()
-    shop.pawl("publish")
+    shop.publish_first()
     act(BEN)
     answer = approve(shop, *FIRST, channel="staging")
     assert shop.codes(answer, "note") == ["approval-not-asked"] * 2
@@ -288,8 +287,7 @@ def test_two_rules_count_each_their_own(shop: Shop, act: Become) -> None:
         "roles: [risk], verified", "roles: [release], verified"
     )
     with_people(shop, two)
-    shop.adopt()
-    shop.pawl("publish")
+    shop.publish_first()
     shop.promote(*FIRST, to="staging")
     act(BEN)
     answer = approve(shop, *FIRST)

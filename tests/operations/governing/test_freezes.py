@@ -14,12 +14,16 @@ from support import SECOND, Shop, in_process
 def ready(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
     """Version 1 on both channels, version 2 on staging; Ben is of release. It is noon of the first of March 2999."""
     set_clock(monkeypatch, "2999-03-01T12:00:00Z")
+    shop.reach(_ready)
+    return shop
+
+
+def _ready(shop: Shop) -> None:
     shop.edit("registry/registry.yaml", ("channels:", "people: {ben@example.invalid: [release]}\nchannels:"))
     shop.release_first()
     shop.second()
     shop.pawl("publish")
     shop.promote(*SECOND, to="staging")
-    return shop
 
 
 def freeze(shop: Shop, *words: str, code: int = 0, end: tuple[str, ...] = ("--for", "P1D")) -> dict[str, Any]:

@@ -49,9 +49,7 @@ def asked(shop: Shop, act: Sign, keys: dict[str, Path]) -> Shop:
     act(ADA, None)
     with_people(shop, VERIFIED)
     shop.write(SIGNERS, signer_line(ADA, keys[ADA]) + signer_line(BEN, keys[BEN]))
-    shop.adopt()
-    shop.pawl("publish")
-    shop.promote(*FIRST, to="staging")
+    shop.reach(Shop.to_staging)
     return shop
 
 

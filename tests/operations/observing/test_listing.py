@@ -54,10 +54,14 @@ def write(shop: Shop, name: str, summary: str, owner: str = "care", labels: str 
 
 @pytest.fixture
 def filled(released: Shop) -> Shop:
-    write(released, "greeting", "Greets a visitor in ENGLISH.", labels="{domain: talk, risk: low}")
-    write(released, "farewell", "Takes leave of a visitor.", owner="front desk", labels='{domain: "talk=small"}')
-    released.pawl("publish", "support/greeting", "support/farewell")
+    released.reach(_filled)
     return released
+
+
+def _filled(shop: Shop) -> None:
+    write(shop, "greeting", "Greets a visitor in ENGLISH.", labels="{domain: talk, risk: low}")
+    write(shop, "farewell", "Takes leave of a visitor.", owner="front desk", labels='{domain: "talk=small"}')
+    shop.pawl("publish", "support/greeting", "support/farewell")
 
 
 @pytest.fixture(params=[True, False], ids=["settled", "new"])

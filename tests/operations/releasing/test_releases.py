@@ -98,10 +98,10 @@ def test_many_refusals_do_not_push_out_the_last_good_version(released: Shop) -> 
     shop = released
     shop.release_second()
     before = verdicts(shop)
-    for _ in range(30):
+    for _ in range(12):
         shop.promote("support/refund@1.0.0", "support/check-eligibility@1.0.0", to="production", code=4)
     assert before == verdicts(shop)
-    assert shop.pawl("history", "production")["records"][-1]["serial"] == 32
+    assert shop.pawl("history", "production")["records"][-1]["serial"] == 14
 
 
 def verdicts(shop: Shop) -> list[tuple[object, ...]]:
@@ -325,11 +325,10 @@ def test_a_missing_projection_is_made_again(released: Shop) -> None:
 
 
 def test_two_at_once_make_one_record(shop: Shop) -> None:
-    shop.adopt()
-    shop.pawl("publish")
+    shop.publish_first()
     words = ("-C", str(shop.root), "promote", *FIRST, "--to", "staging", "--reason", "race", "-o", "json")
     ended: list[int] = []
-    threads = [threading.Thread(target=lambda: ended.append(in_subprocess(*words).code)) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: ended.append(in_subprocess(*words).code)) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -18,7 +18,7 @@ ONWARD = ("--channel", "production")
 def together(plain_shop: Shop) -> Shop:
     """The draft's next major version and the workflow that requires it went out together."""
     plain_shop.release_first()
-    second(plain_shop)
+    plain_shop.reach(second)
     return plain_shop
 
 

@@ -49,9 +49,13 @@ def moved(plain_shop: Shop) -> Shop:
     """Version 2 is live, version 1 was; a rule of tomorrow is adopted today."""
     plain_shop.release_first()
     plain_shop.release_second()
-    plain_shop.write("registry/policies/drafts.yaml", WAIVABLE)
-    plain_shop.adopt("prompts are compliance's")
+    plain_shop.reach(_tomorrow)
     return plain_shop
+
+
+def _tomorrow(shop: Shop) -> None:
+    shop.write("registry/policies/drafts.yaml", WAIVABLE)
+    shop.adopt("prompts are compliance's")
 
 
 def why(shop: Shop, ref: str, *words: str, code: int = 0) -> dict[str, Any]:

@@ -19,10 +19,14 @@ DRAFT = "procedures/support/refund-draft.yaml"
 def branch(released: Shop) -> Shop:
     """Version 2 released everywhere and checked in on main; HEAD is on a branch that left it there."""
     released.release_second()
-    git(released.root, "add", "-A")
-    git(released.root, "commit", "-q", "-m", "second")
-    git(released.root, "switch", "-q", "-c", "change")
+    released.reach(_branched)
     return released
+
+
+def _branched(shop: Shop) -> None:
+    git(shop.root, "add", "-A")
+    git(shop.root, "commit", "-q", "-m", "second")
+    git(shop.root, "switch", "-q", "-c", "change")
 
 
 def commit_on_main(shop: Shop, path: str, *words: tuple[str, str]) -> None:

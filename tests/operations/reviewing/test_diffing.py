@@ -18,8 +18,7 @@ FILE = f"procedures/{DRAFT}.yaml"
 def live(released: Shop) -> Shop:
     """Both versions of the story are released; the work tree is as it was published."""
     released.release_second()
-    git(released.root, "add", "-A")
-    git(released.root, "commit", "-q", "-m", "second")
+    released.reach(commit)
     return released
 
 

@@ -19,14 +19,17 @@ cases:
 @pytest.fixture
 def served(plain_shop: Shop) -> Shop:
     """Version 2 of the story everywhere; its workflow takes the tool's next major version as well."""
-    shop = plain_shop
-    shop.release_first()
+    plain_shop.release_first()
+    plain_shop.reach(_served)
+    return plain_shop
+
+
+def _served(shop: Shop) -> None:
     shop.second()
     shop.edit(FLOW, ('support/check-eligibility: ">=1,<2"', 'support/check-eligibility: ">=1,<3"'))
     shop.write("conformance/check-eligibility.yaml", SUITE.format(name="one", versions="<2", call="{order_id: A1}"))
     shop.pawl("publish")
     shop.everywhere(*SECOND)
-    return shop
 
 
 def new_tool(shop: Shop, version: str = "2.0.0") -> str:

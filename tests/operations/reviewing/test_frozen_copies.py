@@ -43,8 +43,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def frozen(shop: Shop) -> Shop:
     """A shop whose versions were published and looked at, and whose files have settled."""
-    shop.adopt()
-    shop.pawl("publish")
+    shop.publish_first()
     time.sleep(2 * TICK_NS / 1e9)
     shop.pawl("check")
     return shop

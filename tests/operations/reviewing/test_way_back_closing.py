@@ -20,14 +20,18 @@ def closing(shop: Shop) -> list[dict[str, Any]]:
 @pytest.fixture
 def branch(released: Shop) -> Shop:
     """A branch with version 2 of the workflow and its suite, which covers version 1 as well."""
-    git(released.root, "add", "-A")
-    git(released.root, "commit", "-q", "--allow-empty", "-m", "released")
-    git(released.root, "switch", "-q", "-c", "second")
+    released.reach(_branched)
     released.second()
     (released.root / "conformance/refund-without-check.yaml").unlink()
     text = "".join(line for line in released.read(SUITE).splitlines(True) if not line.startswith("versions:"))
     released.write(SUITE, text)
     return released
+
+
+def _branched(shop: Shop) -> None:
+    git(shop.root, "add", "-A")
+    git(shop.root, "commit", "-q", "--allow-empty", "-m", "released")
+    git(shop.root, "switch", "-q", "-c", "second")
 
 
 def test_an_edited_suite_that_fails_on_what_is_live(branch: Shop) -> None:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from budgets import examples
 from pawl.errors import ConflictError
 from pawl.io import file_marks, strict_yaml
 from pawl.operations.sources import Sources, files, read_sources, read_suites, reading, unopened, values
@@ -461,7 +462,7 @@ def told(found: Sources) -> Any:
     )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@examples(20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(edits=EDITS)
 def test_with_and_without_memory_the_same_is_read(
     tmp_path_factory: pytest.TempPathFactory, edits: list[tuple[str, str, str]]

@@ -61,8 +61,7 @@ def test_what_does_not_read_is_not_said_to_be_missing(plain_shop: Shop, specifie
 
 
 def test_what_does_not_read_may_meet_what_nothing_published_does(plain_shop: Shop) -> None:
-    plain_shop.adopt()
-    plain_shop.pawl("publish")
+    plain_shop.publish_first()
     plain_shop.edit(REFUND, (">=1,<2", ">=2"), ("version: 1.0.0", "version: 2.0.0"))
     assert [problem["path"] for problem in problems(plain_shop, "requirement-unmet")] == [REFUND]
     plain_shop.write(DRAFT, "kind: prompt\nkind: tool\n")

@@ -1,0 +1,28 @@
+"""How many examples a property is tried on: few in the default run, more in .ci/run, many in .ci/long."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")
+TIMES = {"quick": 1, "ci": 4, "long": 25}
+"""Of a test's own number, by profile."""
+
+
+def examples(count: int, **more: Any) -> settings:
+    """Return settings for ``count`` examples in the default run; ``more`` is what ``settings`` takes besides."""
+    return settings(max_examples=count * TIMES[PROFILE], **more)
+
+
+def choose_profile() -> None:
+    """Let tests that say nothing of their own have 40, 160 or 1,000; those of the default run are always the same."""
+    for name, times in TIMES.items():
+        quick = name == "quick"
+        checks = [HealthCheck.too_slow]  # a busy machine is no fault of a test
+        settings.register_profile(
+            name, deadline=None, derandomize=quick, max_examples=40 * times, suppress_health_check=checks
+        )
+    settings.load_profile(PROFILE)
