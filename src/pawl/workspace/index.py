@@ -101,7 +101,9 @@ class Index:
         """
         with self._lock:
             memory, seen = self._memory, self._seen.get(record.journal)
-            if memory is None or seen is None or (seen.head.serial + 1, seen.head.digest) != _after(record):
+            if memory is None or self._process != os.getpid():
+                return
+            if seen is None or (seen.head.serial + 1, seen.head.digest) != (record.serial, record.previous):
                 return
             try:
                 folder = same_mark(os.lstat(self._places.journal_folder(record.journal)))
@@ -228,10 +230,6 @@ class Index:
         if records and records[-1].head != head:
             raise damaged(journal, head.serial, "it was written again while it was read")
         return fold_registry(records) if journal == REGISTRY_JOURNAL else fold_channel(Channel(journal), records)
-
-
-def _after(record: Record) -> tuple[int, Digest | None]:
-    return record.serial, record.previous
 
 
 def _close(memory: Memory, process: int) -> None:
