@@ -45,10 +45,12 @@ def secret_faults(
 ) -> Iterator[Fault]:
     """Yield a fault for each secret in a document, at most ``MAX_FOUND``; ``because`` ends its sentence."""
     left = MAX_FOUND
-    texts = list(_texts(document))
-    together = "\n".join(text for _, text in texts)
-    marked = may_hold_secret(together, together.casefold())
-    for at, text in texts:
+    together = "\n".join(_words(document))
+    folded = together.casefold()
+    marked = may_hold_secret(together, folded)
+    if not marked and not any(stem in folded for stem in STEMS):
+        return  # no format fits, and no key names a secret
+    for at, text in _texts(document):
         found = _found(text) if marked and len(text) >= SHORTEST else ()
         for kind, line in dict.fromkeys((*found, *_named(at, text))):
             where = f" in its line {line}" if "\n" in text else ""
@@ -58,6 +60,22 @@ def secret_faults(
             left -= 1
             if not left:
                 return
+
+
+def _words(document: Mapping[str, Any]) -> list[str]:
+    """Return every text and every key, in no order."""
+    words: list[str] = []
+    waiting: list[Any] = [document]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            words.append(value)
+        elif isinstance(value, Mapping):
+            words += value
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    return words
 
 
 def _texts(document: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
-from collections.abc import Container, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -57,11 +57,11 @@ class Revision:
         """Name of a procedure -> its file's mode and the id of its content."""
         return {name: self.entries[self._file(name)] for name in self.names_besides(())}
 
-    def names_besides(self, names: Container[str]) -> list[Name]:
-        """Return the names of procedures that have a file here and are not among others."""
-        start = len(self.prefix)
-        stems = (path[start:-5] for path in self.entries if path.endswith(".yaml"))
-        return [name for stem in stems if stem not in names and (name := _name(stem)) is not None]
+    def names_besides(self, names: Iterable[str]) -> list[Name]:
+        """Return the names of procedures that have a file here and are not among others, in no order."""
+        start, rest = len(self.prefix), self.entries.keys() - set(map(self._file, names))
+        stems = (path[start:-5] for path in rest if path.endswith(".yaml"))
+        return [name for stem in stems if (name := _name(stem)) is not None]
 
     def unlike(self, blobs: Mapping[Name, str | None]) -> list[Name]:
         """Return the names of procedures whose file has not the content here that Git names so."""
@@ -72,7 +72,7 @@ class Revision:
             if (found := there.get(f"{prefix}{name}.yaml", _NOTHING))[1] != blob or found[0] not in git.REGULAR
         ]
 
-    def _file(self, name: Name) -> str:
+    def _file(self, name: str) -> str:
         return f"{self.prefix}{name}.yaml"
 
     def same(self, name: Name, data: bytes) -> bool:
