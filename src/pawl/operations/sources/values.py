@@ -121,6 +121,11 @@ class Files(Mapping[Key, Source[Value]], Generic[Key, Value]):
                 del known[name]
         return known
 
+    def known_of(self, name: Key, what: str, ask: Callable[[Source[Value]], str]) -> str:
+        """Return the same of one file."""
+        entry = self._found[name]
+        return self._shelf.column(what)[entry] if isinstance(entry, int) else ask(entry)
+
     @cached_property
     def _read_paths(self) -> Mapping[str, Key]:
         names = self._found if self._besides is None else self._besides
@@ -160,17 +165,8 @@ class Sources:
     unread: tuple[str, ...]
     open_suites: bool = False
     """Whether suites that are asked for are parsed anew: what becomes evidence is what the file says now."""
-    _about: Mapping[Name, Sequence[str]] = field(init=False, repr=False)
-    """The names of the suites by the procedure that they are about, in their order."""
-
-    def __post_init__(self) -> None:
-        subjects = self._subjects()
-        about: dict[Any, Sequence[str]] = dict(zip(subjects.values(), zip(subjects, strict=True), strict=True))
-        if len(about) < len(subjects):  # of which several have suites of their own
-            about = {}
-            for name, subject in sorted(subjects.items()):
-                about[subject] = (*about.get(subject, ()), name)
-        object.__setattr__(self, "_about", about)
+    _grouped: dict[Any, Sequence[str]] = field(init=False, repr=False, default_factory=dict)
+    """The names of the suites by the procedure that they are about, in their order; filled when it is asked for."""
 
     @property
     def heads(self) -> tuple[Head, ...]:
@@ -185,12 +181,12 @@ class Sources:
 
     def head(self, name: Name) -> Head:
         """Return what is known of a procedure."""
-        ask = self.procedures.known
+        ask = self.procedures.known_of
         return Head(
             name,
-            kind=ask("type", lambda source: source.value.kind)[name] or "",
-            version=self.versions[name],
-            digest=Digest(ask("digest", lambda source: source.value.digest)[name] or ""),
+            kind=ask(name, "type", lambda source: source.value.kind),
+            version=Version(ask(name, "version", lambda source: source.value.version)),
+            digest=Digest(ask(name, "digest", lambda source: source.value.digest)),
         )
 
     def contents(self, what: Literal["blob", "file"]) -> Mapping[Name, str | None]:
@@ -203,7 +199,7 @@ class Sources:
     @property
     def subjects(self) -> AbstractSet[Name]:
         """The names of procedures that suites are about."""
-        return self._about.keys()
+        return self._about().keys()
 
     def suite_subject(self, path: str) -> Name | None:
         """Return what the suite in a file is about; None where there is none that reads."""
@@ -218,7 +214,7 @@ class Sources:
 
     def suites_about(self, name: Name) -> tuple[Source[Suite], ...]:
         """Return the suites about a procedure, whatever versions they are for, in the order of their names."""
-        return tuple(self.suites[suite] for suite in self._about.get(name, ()))
+        return tuple(self.suites[suite] for suite in self._about().get(name, ()))
 
     @property
     def unread_suites(self) -> tuple[str, ...]:
@@ -235,3 +231,13 @@ class Sources:
 
     def _subjects(self) -> Mapping[str, str | None]:
         return self.suites.known("about", lambda source: source.value.about)
+
+    def _about(self) -> Mapping[Name, Sequence[str]]:
+        subjects, about = self._subjects(), self._grouped
+        if not about:
+            about.update(zip(subjects.values(), zip(subjects, strict=True), strict=True))
+            if len(about) < len(subjects):  # of which several have suites of their own
+                about.clear()
+                for name, subject in sorted(subjects.items()):
+                    about[subject] = (*about.get(subject, ()), name)
+        return about
