@@ -21,7 +21,7 @@ from support import FIRST, SECOND, Shop, git
 
 EVERY = "PAWL_CRASHES" in os.environ
 """Set it, and every command is killed and hindered in every way at every point: hours instead of minutes."""
-STEP = 1 if EVERY else 3
+STEP = 1 if EVERY else 4
 """Otherwise one in so many points, from the first on to the last, always the same ones."""
 ON_STAGING = ("--channel", "staging", "--reason", "why")
 WAIVE = ("--action", "promote", "--owner", "payments", "--for", "P7D")

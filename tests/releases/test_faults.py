@@ -152,7 +152,7 @@ def hindered_everywhere(bases: Bases, name: str, patched: pytest.MonkeyPatch, *,
 def test_hindered_at_every_point(bases: Bases, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     tries = hindered_everywhere(bases, name, monkeypatch)
     print(f"{name}: hindered {tries} times")  # noqa: T201 - shown by pytest -rP
-    assert tries > 4
+    assert tries * STEP > 4
 
 
 def test_the_end_of_a_run_hindered_at_every_point(bases: Bases, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from pawl.io.files import replace
+from releases.commands import EVERY
 from support import FIRST, Shop, in_process, in_subprocess
 
 EXTRA = """kind: prompt
@@ -20,7 +21,7 @@ spec: {{messages: [{{role: user, content: {text}}}]}}
 """
 
 
-@pytest.mark.parametrize("many", [3, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("many", [3, pytest.param(50 if EVERY else 15, id="many", marks=pytest.mark.slow)])
 def test_langfuse_15923_publishing_one_version_at_once(live: Shop, many: int) -> None:
     """All see equal content at first; then the content is exchanged under them."""
     path = live.root / "procedures/support/extra.yaml"
