@@ -70,10 +70,21 @@ def inside(root: Path, relative: str) -> Path:
     return path
 
 
+def make_folders(folder: Path, *, durable: bool = True) -> None:
+    """Make a folder and those above it, durably: else a power cut takes it away with what was synced into it."""
+    if folder.is_dir():
+        return
+    make_folders(folder.parent, durable=durable)
+    step("files.mkdir")
+    folder.mkdir(exist_ok=True)
+    if durable:
+        _sync_folder(folder.parent)
+
+
 def create(path: Path, data: bytes) -> None:
     """Write a new file durably; raise ``ConflictError`` if ``path`` exists, whatever it is."""
     with _reported("write", path):
-        _make_folders(path.parent)
+        make_folders(path.parent)
         temporary = _write_temporary(path, data, 0o666)
         try:
             step("files.link")
@@ -93,7 +104,7 @@ def replace(path: Path, data: bytes, *, durable: bool = True, named: bool = True
     Without ``named`` its bytes are on disk and its name is not waited for: a power cut may bring back what was there.
     """
     with _reported("write", path):
-        _make_folders(path.parent)
+        make_folders(path.parent, durable=durable)
         mode = _mode_of(path)
         temporary = _write_temporary(path, data, mode or 0o666, durable=durable)
         try:
@@ -171,7 +182,7 @@ class Lock:
         import fcntl  # noqa: PLC0415 - only writers lock, and it exists on POSIX alone
 
         with _reported("lock", self._path):
-            _make_folders(self._path.parent)
+            make_folders(self._path.parent)
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
             try:
                 deadline = time.monotonic() + self._timeout
@@ -258,15 +269,6 @@ def _plainly_below(root: str, path: str) -> bool:
         except (OSError, ValueError):
             return False
     return True
-
-
-def _make_folders(folder: Path) -> None:
-    if folder.is_dir():
-        return
-    _make_folders(folder.parent)
-    step("files.mkdir")
-    folder.mkdir(exist_ok=True)
-    _sync_folder(folder.parent)
 
 
 def _mode_of(path: Path) -> int | None:

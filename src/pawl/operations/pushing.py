@@ -216,7 +216,6 @@ class _Side:
                 for name in move.written & held.keys():
                     path = self.repository.root / name
                     if not path.is_file() or path.read_bytes() != held[name]:
-                        path.parent.mkdir(parents=True, exist_ok=True)
                         replace_file(path, held[name])
         except (PawlError, OSError) as error:
             if isinstance(error, ConflictError) and error.problems[0].code == "push-not-taken-back":

@@ -168,7 +168,6 @@ def _heal(workspace: Workspace, heads: Mapping[str, Head], written: Collection[P
     for channel in map(Channel, heads.keys() - {REGISTRY_JOURNAL}):
         path, serial = workspace.projection_file(channel), heads[channel].serial
         if serial and path not in written and not _ends_with_serial(path, serial):
-            path.parent.mkdir(parents=True, exist_ok=True)
             replace(workspace.to_write(path), projection_bytes(workspace.channel(channel)), named=False)
             yield path
 
@@ -229,7 +228,6 @@ def path_of(workspace: Workspace, step: Step) -> Path:
 
 def _carry_out(path: Path, step: Step) -> bytes:
     """Write the file of a step and return what it holds."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     match step:
         case FreezeVersion() | StoreEvidence():
             replace(path, step.data)  # no record speaks of it yet: what a killed command left there is nobody's

@@ -21,6 +21,7 @@ from typing import Any, Self, TypeVar
 
 from pawl.errors import ConflictError, IntegrityError, InvalidError, NotFoundError
 from pawl.ids import Ref
+from pawl.io.files import make_folders
 from pawl.io.steps import step
 from pawl.runs.rows import Affected, Checkpoint, Pins, RunRow, RunStart, Use, UseRow
 from pawl.runs.sqlite_errors import BUSY_SECONDS, patiently, reported
@@ -74,7 +75,7 @@ class Ledger:
         """The digest of pins -> their number, of those that are in the file."""
         self._known: dict[int, Mapping[str, Mapping[str, str]]] = {}
         with reported(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folders(path.parent)
             if path.exists() and not path.is_file():
                 raise InvalidError(f"{path} is no regular file, so it is no ledger", code="ledger-unusable")
             # one lock of our own around every statement, so that a run can be used from a pool of threads

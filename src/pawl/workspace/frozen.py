@@ -74,7 +74,6 @@ class FrozenVersions(Places):
         with suppress(OSError, PawlError):
             self.make_private()
             path = self.to_write(self.document_file(version.digest))
-            path.parent.mkdir(parents=True, exist_ok=True)
             replace(path, canonical, durable=False)
         return document
 

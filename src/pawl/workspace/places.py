@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pawl.errors import InvalidError
 from pawl.ids import Channel, Digest, Name, Ref, parse_channel, parse_ref
-from pawl.io.files import inside, read_bounded
+from pawl.io.files import inside, make_folders, read_bounded
 from pawl.values import dataclass
 
 MARKER = "registry/registry.yaml"
@@ -79,7 +79,7 @@ class Places:
                 raise InvalidError(message, code="path-outside", hint="move it away; pawl makes the folder")
         ignore = private / ".gitignore"
         if not os.path.exists(ignore):  # noqa: PTH110 - asked by every command, and pathlib takes its time
-            private.mkdir(parents=True, exist_ok=True)
+            make_folders(private)
             with suppress(FileExistsError), ignore.open("x", encoding="utf-8") as file:  # not through a link
                 file.write("*\n")
         return private

@@ -43,7 +43,6 @@ def import_mcp(
     for folder in {path.parent for path, _ in files}:
         sweep_ended(folder)
     for path, text in files:
-        path.parent.mkdir(parents=True, exist_ok=True)
         replace(path, text)
     rows = [row for _, _, row in planned]
     counts = {state: sum(row["state"] == state for row in rows) for state in ("new", "changed", "same")}

@@ -128,7 +128,6 @@ def snapshot(session: Session, channel: Channel, out: Path | None, expires_after
     check_output(out)
     if out.is_dir():
         raise InvalidError(f"{out} is a folder; --out names a file", code="not-a-file")
-    out.parent.mkdir(parents=True, exist_ok=True)
     sweep_ended(out.parent)
     replace_file(out, data)
     return Report(status="done", problems=problems, data={**row, "out": str(out)})
