@@ -6,12 +6,14 @@ A model of a disk keeps the inodes whose bytes were synced, and the names that e
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from pathlib import Path
 
 import pytest
 
 from pawl.io import steps
+from pawl.runs.ledger import Ledger
 from support import FIRST, SECOND, Shop
 
 
@@ -48,11 +50,11 @@ class Disk:
         return known and path.stat().st_ino in self.bytes
 
 
-@pytest.fixture
-def disk(plain_shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Disk:
+def watched(root: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
+    """Return a disk that has all that is below ``root`` now, and what is synced from now on."""
     if not Path("/proc/self/fd").is_dir():
         pytest.skip("which folder a descriptor is of cannot be seen here")
-    kept, real = Disk(plain_shop.root), os.fsync
+    kept, real = Disk(root), os.fsync
 
     def syncing(handle: int) -> None:
         real(handle)
@@ -60,6 +62,11 @@ def disk(plain_shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Disk:
 
     monkeypatch.setattr(os, "fsync", syncing)
     return kept
+
+
+@pytest.fixture
+def disk(plain_shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Disk:
+    return watched(plain_shop.root, monkeypatch)
 
 
 def test_the_model_tells_what_was_not_synced(disk: Disk) -> None:
@@ -100,17 +107,20 @@ def test_what_a_record_speaks_of_is_on_disk_before_it(
 
 def test_what_was_acknowledged_is_on_disk(plain_shop: Shop, disk: Disk) -> None:
     """All but a projection that was replaced: an older one is behind its journal and written again."""
-    plain_shop.release_first()
+    plain_shop.release_first(anew=True)
     assert disk.lost("registry/versions", "releases") == []
     assert set(disk.lost("registry")) <= {f"registry/channels/{name}.json" for name in ("staging", "production")}
-    plain_shop.release_second()
+    plain_shop.release_second(anew=True)
     plain_shop.rollback("support/refund")
     assert disk.lost("registry/versions", "releases") == []
 
 
-def test_a_ledger_is_on_disk_with_its_folder(plain_shop: Shop, disk: Disk) -> None:
+def test_a_ledger_is_on_disk_with_its_folder(plain_shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite syncs the folder of its file; the folder's own name is ours to sync."""
     plain_shop.release_first()
+    shutil.rmtree(plain_shop.root / ".pawl")
+    disk = watched(plain_shop.root, monkeypatch)
     plain_shop.pawl("run", "start", "--channel", "production", "--agent", "support")
-    names = {name for names in disk.names.values() for name, _ in names}
-    assert ".pawl" in names
+    assert ".pawl" in {name for name, _ in disk.names[plain_shop.root.stat().st_ino]}
+    Ledger(plain_shop.root / "kept" / "ledger.db").close()
+    assert "kept" in {name for name, _ in disk.names[plain_shop.root.stat().st_ino]}
