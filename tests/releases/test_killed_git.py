@@ -110,3 +110,18 @@ def test_a_git_that_dies_at_every_call_of_a_kind(
     ready.pawl("promote", *FIRST, "--to", "staging", "--reason", "again")
     ready.pawl("halt", "support/refund", "--channel", "staging", "--reason", "next")
     clean_after(ready)
+
+
+def test_whoever_goes_back_needs_no_git_that_works(
+    ready: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The refusal says how; the next command with a Git commits what was left."""
+    calls = git_in_front(tmp_path / "front", monkeypatch, ENDS["killed"])
+    ended = in_process("-C", str(ready.root), *PROMOTE, "-o", "json")
+    assert ended.code == 1
+    assert "--no-commit" in json.loads(ended.out)["problems"][0]["hint"]
+    ready.pawl(*PROMOTE, "--no-commit")
+    calls.stop()
+    assert ready.version("support/refund", "staging") == "1.0.0"
+    ready.pawl("halt", "support/refund", "--channel", "staging", "--reason", "next")
+    clean_after(ready)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
@@ -284,6 +285,9 @@ def _declared_kind() -> ActorKind:
     return "service" if said == "service" else "agent"
 
 
+_WITHOUT_GIT = "nothing was written; run it again once Git works, or leave the commit to somebody with --no-commit"
+
+
 def actor_of(workspace: Workspace, *, ask_git: bool, need_git: bool) -> tuple[Repository | None, Actor]:
     """Return the repository that was asked, and who is acting: Git's user where there is one, else the operating
     system's.
@@ -296,8 +300,9 @@ def actor_of(workspace: Workspace, *, ask_git: bool, need_git: bool) -> tuple[Re
         try:
             repository = git.find(workspace.root)
             found = repository.identity() if repository else None
-        except PawlError:
+        except PawlError as error:
             if need_git:
+                error.problems = tuple(replace(problem, hint=_WITHOUT_GIT) for problem in error.problems)
                 raise
             repository = found = None
         if found:
