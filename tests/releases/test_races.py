@@ -14,9 +14,7 @@ import pytest
 from pawl.errors import ConflictError
 from pawl.ids import Channel
 from pawl.io import steps
-from pawl.operations.authoring import publishing
-from pawl.operations.governing import interventions
-from pawl.operations.releasing import release
+from pawl.operations import writing
 from pawl.registry.journal import Actor
 from pawl.releases.applying import apply
 from pawl.releases.planning import Stamp, plan_intervention
@@ -35,8 +33,7 @@ def _child(words: Words, barrier: Barrier, ended: Any) -> None:
         barrier.wait(120)
         return apply(*values, **more)
 
-    for module in (release, interventions, publishing):
-        module.apply = waits  # type: ignore[attr-defined]
+    writing.apply = waits  # type: ignore[attr-defined]
     ended.put((words, in_process(*words).code))
 
 

@@ -18,7 +18,7 @@ from pawl.canonical import record_bytes, sha256
 from pawl.errors import IntegrityError, why_unreadable
 from pawl.ids import Digest, Serial
 from pawl.problems import Problem
-from pawl.values import dataclass
+from pawl.values import dataclass, replace
 
 FORMAT = 1
 MAX_RECORD_BYTES = 64 * 1024 * 1024
@@ -96,12 +96,12 @@ def seal(
     *, journal: str, after: Head, action: str, at: str, actor: Actor, reason: str | None, body: Mapping[str, Any]
 ) -> Record:
     """Return the record that follows ``after``. ``at`` is RFC 3339 in UTC; ``body`` is JSON."""
-    serial = Serial(after.serial + 1)
+    unsealed = draft(journal=journal, after=after, action=action, at=at, actor=actor, reason=reason, body=body)
     fields: dict[str, Any] = {
         **body,
         "format": FORMAT,
         "journal": journal,
-        "serial": serial,
+        "serial": unsealed.serial,
         "action": action,
         "at": at,
         "actor": actor.as_dict(),
@@ -111,19 +111,7 @@ def seal(
     }
     blank = record_bytes(fields)
     digest = sha256(blank)
-    data = blank.replace(_ZEROS.encode(), digest.encode(), 1)
-    return Record(
-        journal=journal,
-        serial=serial,
-        action=action,
-        at=at,
-        actor=actor,
-        reason=reason,
-        body=body,
-        previous=after.digest,
-        digest=digest,
-        data=data,
-    )
+    return replace(unsealed, digest=digest, data=blank.replace(_ZEROS.encode(), digest.encode(), 1))
 
 
 _ENVELOPE = frozenset({"format", "journal", "serial", "action", "at", "actor", "reason", "previous", "digest"})

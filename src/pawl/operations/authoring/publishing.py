@@ -16,12 +16,12 @@ from pawl.operations.sources import Source, Sources, read_sources
 from pawl.operations.sources.recorded import MANY, copy_path, recorded_before, remember_recorded
 from pawl.operations.uncommitted import uncommitted_notes
 from pawl.operations.world import read_world
+from pawl.operations.writing import write
 from pawl.problems import Fault, Problem
 from pawl.procedures.procedure import Procedure
 from pawl.registry.catalog import Catalog, Published
 from pawl.registry.closure import requirement_cycles
 from pawl.registry.versions import satisfies
-from pawl.releases.applying import apply
 from pawl.releases.planning import plan_publish
 
 
@@ -85,13 +85,7 @@ def _publish(session: Session, names: Sequence[Name], *, dry_run: bool, reason: 
     data: dict[str, Any] = {"published": rows, "plan": list(plan.lines()), "dry_run": dry_run}
     if dry_run:
         return Report(status="would", problems=blocking, data={**data, "serial": None, "commit": None, "files": []})
-    applied = apply(
-        session.workspace,
-        plan,
-        commit=session.commit,
-        branch=sources.settings.branch,
-        repository=session.repository,
-    )
+    applied = write(session, plan, branch=sources.settings.branch)
     record = plan.record
     files = [session.workspace.procedure_file(item.name) for item, _ in versions]
     return Report(

@@ -12,10 +12,10 @@ from pawl.operations.session import Report, Session
 from pawl.operations.situations import check_decides
 from pawl.operations.sources import read_settings_file
 from pawl.operations.world import World, read_world
+from pawl.operations.writing import write
 from pawl.problems import Problem
 from pawl.registry.catalog import LEVELS, WithdrawalLevel
 from pawl.registry.channels import ChannelState
-from pawl.releases.applying import apply
 from pawl.releases.planning import plan_intervention, plan_restore, plan_withdraw
 from pawl.releases.plans import Plan
 
@@ -137,7 +137,7 @@ def _scene(session: Session, channel: Channel, reason: str) -> _Scene:
 def carry_out(session: Session, plan: Plan, data: Mapping[str, Any]) -> Report:
     """Apply the plan of an intervention and report it."""
     branch, unread = _branch(session, plan)
-    applied = apply(session.workspace, plan, commit=session.commit, branch=branch, repository=session.repository)
+    applied = write(session, plan, branch=branch)
     record = plan.record
     return Report(
         status="done",

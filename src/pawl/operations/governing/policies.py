@@ -32,6 +32,7 @@ from pawl.operations.situations import check_decides
 from pawl.operations.sources import Sources, read_settings_file, read_sources
 from pawl.operations.uncommitted import uncommitted_notes
 from pawl.operations.world import World, read_world
+from pawl.operations.writing import write
 from pawl.policy.lint import policy_warnings, unmatched_rules
 from pawl.policy.rule_checks import duplicate_faults
 from pawl.policy.rule_tests import rule_test_faults, rule_tests
@@ -41,7 +42,6 @@ from pawl.policy.verdict import FINDINGS
 from pawl.problems import Problem
 from pawl.registry.catalog import Adopted
 from pawl.registry.journal import Actor
-from pawl.releases.applying import apply
 from pawl.releases.planning import plan_adopt
 from pawl.releases.plans import Plan
 
@@ -183,13 +183,7 @@ def policy_adopt(session: Session, reason: str, *, again: bool) -> Report:
     )
     if breaking and sources.settings.policy.require_grace:
         raise RefusedError("something live would be illegal at once", problems=(_no_grace(breaking), *told))
-    applied = apply(
-        session.workspace,
-        plan,
-        commit=session.commit,
-        branch=sources.settings.branch,
-        repository=session.repository,
-    )
+    applied = write(session, plan, branch=sources.settings.branch)
     notes = uncommitted_notes(session.workspace, applied, _adopted_files(session))
     data = {
         "policy": coming.number,

@@ -20,10 +20,11 @@ from pawl.operations.releasing.targets import Sets, Target, find_targets, target
 from pawl.operations.session import Report, Session
 from pawl.operations.sources import read_suites
 from pawl.operations.world import World, read_world
+from pawl.operations.writing import write
 from pawl.policy.verdict import FINDINGS, INTEGRITY
 from pawl.problems import Problem
 from pawl.registry.channels import ChannelState
-from pawl.releases.applying import Applied, apply
+from pawl.releases.applying import Applied
 from pawl.releases.planning import plan_drill
 from pawl.releases.plans import Plan
 
@@ -76,13 +77,7 @@ def drill(session: Session, channel: Channel, names: Sequence[Name], options: Dr
     plan = _plan(session, world, state, drilled, options)
     applied = Applied(files=(), commit=None)
     if not options.dry_run:
-        applied = apply(
-            session.workspace,
-            plan,
-            commit=session.commit,
-            branch=sources.settings.branch,
-            repository=session.repository,
-        )
+        applied = write(session, plan, branch=sources.settings.branch)
     problems = (*_problems(state, drilled), *applied.problems)
     closed = [pin for pin in drilled if not pin.ways]
     damaged = any(target.verdict.exit_code == INTEGRITY for pin in drilled for target in pin.targets)

@@ -17,11 +17,12 @@ from pawl.operations.session import Report, Session, Status
 from pawl.operations.situations import situation_for
 from pawl.operations.sources import Sources, read_suites
 from pawl.operations.world import World, read_world
+from pawl.operations.writing import write
 from pawl.policy.situation import Situation
 from pawl.policy.verdict import REFUSED, Action, Finding, Verdict
 from pawl.problems import Problem
 from pawl.registry.channels import ChannelState, Pin
-from pawl.releases.applying import Applied, apply
+from pawl.releases.applying import Applied
 from pawl.releases.choosing import Proposal, unmet_after
 from pawl.releases.explaining import Conflict
 from pawl.releases.planning import NewEvidence, pin_of, plan_moves, plan_refusal
@@ -216,13 +217,7 @@ def _finish(
     if release.options.dry_run:
         status = "would" if verdict.allowed else "would-refuse"
     else:
-        applied = apply(
-            release.session.workspace,
-            plan,
-            commit=release.session.commit,
-            branch=release.sources.settings.branch,
-            repository=release.session.repository,
-        )
+        applied = write(release.session, plan, branch=release.sources.settings.branch)
         status = "done" if verdict.allowed else "refused"
     record = plan.record
     findings = (*verdict.failures, *verdict.warnings)
