@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
+import pytest
+from _pytest.mark.structures import ParameterSet
 from hypothesis import HealthCheck, settings
 
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")
@@ -15,6 +18,13 @@ TIMES = {"quick": 1, "ci": 4, "long": 25}
 def examples(count: int, **more: Any) -> settings:
     """Return settings for ``count`` examples in the default run; ``more`` is what ``settings`` takes besides."""
     return settings(max_examples=count * TIMES[PROFILE], **more)
+
+
+def sweep(names: Iterable[str], *chosen: str) -> list[ParameterSet]:
+    """Return the names of a sweep's cases as parameters: those that are chosen for the default run, the others slow."""
+    found = list(names)
+    assert set(chosen) <= set(found), sorted(set(chosen) - set(found))
+    return [pytest.param(name, id=name, marks=[] if name in chosen else [pytest.mark.slow]) for name in found]
 
 
 def choose_profile() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,10 +21,23 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
+def pytest_collection() -> None:
+    """Leave garbage alone while tests are collected: nearly all that is made then stays."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def kept_outcomes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What set-ups come to is kept while the tests run."""
-    kept.OUTCOMES.append(kept.Kept(tmp_path_factory.mktemp("kept")))
+    """What set-ups come to is kept while the tests run, by all processes of the runner in one place."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "kept"
+    folder.mkdir(exist_ok=True)
+    kept.OUTCOMES.append(kept.Kept(folder))
     yield
     kept.OUTCOMES.clear()
 

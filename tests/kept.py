@@ -7,6 +7,7 @@ workspace as a pull would bring it: files are added, replaced and removed, and c
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -22,6 +23,9 @@ _CACHES = ("index.db", "sources.db", "lock")
 _OBJECTS = ".git/objects/"
 _OF_GIT_ALONE = (_OBJECTS, ".git/logs/", ".git/index", ".git/COMMIT_EDITMSG", ".git/ORIG_HEAD")
 """What Git's references say already, or what says something about this folder only."""
+
+_OF_THE_RUNNER = ("PYTEST_", "HOME")
+"""What says in the environment which process of the test runner this is: homes differ in their place alone."""
 
 
 class Kept:
@@ -47,11 +51,12 @@ class Kept:
             self._keep(root, kept)
 
     def _keep(self, root: Path, kept: Path) -> None:
-        aside = kept.with_suffix(".new")
+        aside = kept.with_suffix(f".{os.getpid()}")
         for path in _files(root):
             (aside / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(root / path, aside / path)
-        aside.rename(kept)
+        with contextlib.suppress(OSError):  # another process of the runner was sooner
+            aside.rename(kept)
 
 
 OUTCOMES: list[Kept] = []
@@ -81,13 +86,18 @@ def _files(root: Path) -> Iterator[str]:
 
 
 def _key(root: Path, name: str) -> str:
-    environment = sorted(item for item in os.environ.items() if item[0] != "PYTEST_CURRENT_TEST")
+    environment = sorted(item for item in os.environ.items() if not item[0].startswith(_OF_THE_RUNNER))
+    environment += [(path.name, path.read_text("utf-8")) for path in _settings_at_home()]
     hashed = hashlib.sha256(repr((name, environment, getattr(vars(cli_command)["datetime"], "AT", None))).encode())
     for path in sorted(_files(root)):
         if not path.startswith(_OF_GIT_ALONE):
             data = (root / path).read_bytes()
             hashed.update(f"\n{path} {len(data)}\n".encode("utf-8", "surrogateescape") + data)
     return hashed.hexdigest()
+
+
+def _settings_at_home() -> list[Path]:
+    return sorted(path for path in Path(os.environ.get("HOME", os.devnull)).glob(".*") if path.is_file())
 
 
 def _bring(kept: Path, root: Path) -> None:

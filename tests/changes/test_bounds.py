@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from budgets import sweep
 from changes.make import highest
 from pawl.changes.schemas import compare_schemas
 from support import soon
@@ -93,8 +94,13 @@ CASES: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize(("old", "new"), CASES.values(), ids=CASES)
-def test_it_ends(old: Any, new: Any) -> None:
+LONG = {"doubling names", "many forms", "many members"}
+"""Those that take longest; each has shorter ones of its kind beside it."""
+
+
+@pytest.mark.parametrize("name", sweep(CASES, *(set(CASES) - LONG)))
+def test_it_ends(name: str) -> None:
+    old, new = CASES[name]
     with soon(30.0):
         changes = compare_schemas(old, new, side="input")
     assert "major" == highest(changes)

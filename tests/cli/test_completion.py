@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from budgets import sweep
 from pawl.cli import candidates
 from pawl.cli.candidates import Candidate
 from pawl.cli.commands import COMMANDS
@@ -342,9 +343,14 @@ BASH: tuple[tuple[str, str, list[str]], ...] = (
 needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
 
 
+WORDS = {f"{line}|{word}": (line, word, expected) for line, word, expected in BASH}
+IN_BASH = ("pawl show support/refund@|@", "pawl show support/refund@|", "pawl halt support/refund --channel=|")
+
+
 @needs_bash
-@pytest.mark.parametrize(("line", "word", "expected"), BASH, ids=[f"{line}|{word}" for line, word, _ in BASH])
-def test_bash_gets_what_it_replaces(published: Shop, line: str, word: str, expected: list[str]) -> None:
+@pytest.mark.parametrize("case", sweep(WORDS, *IN_BASH))
+def test_bash_gets_what_it_replaces(published: Shop, case: str) -> None:
+    line, word, expected = WORDS[case]
     assert replied(published, line, word, script=in_process("completion", "bash").out) == expected
 
 

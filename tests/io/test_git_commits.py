@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from budgets import sweep
 from pawl.errors import InvalidError
 from pawl.io.git import Repository, find
 
@@ -48,7 +49,10 @@ SETTINGS: dict[str, tuple[list[tuple[str, str]], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+CHOSEN = ("nothing", "autocrlf", "text=auto", "ident", "filter here", "encoding", "shared", "split index")
+
+
+@pytest.mark.parametrize("name", sweep(SETTINGS, *CHOSEN))
 @pytest.mark.parametrize("without", [(), ("crlf", "mixed", "binary")], ids=["all", "no carriage return"])
 def test_trees_are_those_of_git_add(
     repository: Repository, git: GitCommand, tmp_path: Path, name: str, without: tuple[str, ...]

@@ -287,7 +287,7 @@ ACTS = ("start", "use", "end")
     [
         *((f"ledger.create.{name}", ()) for name in ("begin", "commit", "committed")),
         *(
-            (f"ledger.{act}.{name}", ACTS[:at])
+            pytest.param(f"ledger.{act}.{name}", ACTS[:at], marks=pytest.mark.slow if act != "use" else ())
             for at, act in enumerate(ACTS)
             for name in ("begin", "commit", "committed")
         ),
