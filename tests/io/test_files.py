@@ -15,7 +15,18 @@ import pytest
 
 from pawl.errors import ConflictError, InvalidError, NotFoundError, PawlError
 from pawl.io import steps
-from pawl.io.files import TEMPORARY_PREFIX, Lock, create, inside, read_bounded, remove, replace, sweep, sweep_ended
+from pawl.io.files import (
+    TEMPORARY_PREFIX,
+    Lock,
+    Writing,
+    create,
+    inside,
+    read_bounded,
+    remove,
+    replace,
+    sweep,
+    sweep_ended,
+)
 
 
 def code_of(action: Callable[[], object], kind: type[PawlError]) -> str:
@@ -248,3 +259,45 @@ def test_only_one_of_many_creates(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert sorted(results) == ["lost"] * 7 + ["made"]
+
+
+def test_several_files_are_staged_synced_at_once_and_put_into_their_places(tmp_path: Path) -> None:
+    paths = [tmp_path / f"folder-{number}" / "file" for number in range(9)]
+    with Writing() as writing:
+        for path in paths:
+            writing.stage(path, path.parent.name.encode())
+        assert [path for path in paths if path.exists()] == []
+        writing.sync()
+        for path in paths[:-1]:
+            writing.replace(path)
+        writing.create(paths[-1])
+        writing.sync()
+    assert [path.read_text(encoding="utf-8") for path in paths] == [path.parent.name for path in paths]
+
+
+def test_what_was_staged_and_not_put_into_its_place_is_gone(tmp_path: Path) -> None:
+    """Whichever of several cannot be synced: it is an error that names the file, and no file is half there."""
+    calls: list[int] = []
+
+    def failing(handle: int) -> None:
+        calls.append(handle)
+        if len(calls) == 3:
+            raise OSError(5, "Input/output error")
+
+    with pytest.MonkeyPatch.context() as patch, Writing() as writing:
+        patch.setattr(os, "fsync", failing)
+        for name in "abcd":
+            writing.stage(tmp_path / name, b"x")
+        with pytest.raises(InvalidError, match=r"cannot write .*/[abcd]: Input/output error"):
+            writing.sync()
+    assert len(calls) == 4
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_staged_file_takes_no_place_that_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    with Writing() as writing:
+        writing.stage(tmp_path / "a", b"x", new=True)
+        with pytest.raises(ConflictError):
+            writing.create(tmp_path / "a")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]

@@ -11,19 +11,23 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from pawl.errors import ConflictError, InvalidError, NotFoundError, PawlError
 from pawl.io.steps import step
+
+if TYPE_CHECKING:
+    from threading import Thread
 
 TEMPORARY_PREFIX = ".pawl-tmp-"
 """Names of files that are being written; readers of a folder pass them over."""
 
 _POLL_SECONDS = 0.02
+_AT_ONCE = 4
 _ID_LENGTH = 20
 
 
@@ -70,31 +74,74 @@ def inside(root: Path, relative: str) -> Path:
     return path
 
 
-def make_folders(folder: Path, *, durable: bool = True) -> None:
+def make_folders(folder: Path) -> None:
     """Make a folder and those above it, durably: else a power cut takes it away with what was synced into it."""
-    if folder.is_dir():
-        return
-    make_folders(folder.parent, durable=durable)
-    step("files.mkdir")
-    folder.mkdir(exist_ok=True)
-    if durable:
-        _sync_folder(folder.parent)
+    _sync([(above, above) for above in _made_folders(folder)])
+
+
+class Writing:
+    """Files that are written durably with few waits: what is to be on disk at one moment is synced at once.
+
+    Files are staged beside their places, and put there one by one. ``sync`` waits for everything since the last one:
+    bytes, names, new folders. ``with`` removes what was staged and not put into its place.
+    """
+
+    def __init__(self) -> None:
+        self._staged: dict[Path, Path] = {}
+        self._unsynced: dict[Path, Path] = {}
+        """A file or folder to sync -> what it is called in an error."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for temporary in self._staged.values():
+            with suppress(OSError):  # a name that stays is swept up by the next command
+                temporary.unlink(missing_ok=True)
+
+    def stage(self, path: Path, data: bytes, *, new: bool = False) -> None:
+        """Write a file beside its place. It gets the permissions of what is there, where links and folders are refused;
+        what is there is not looked at for a ``new`` one."""
+        with _reported("write", path):
+            self._unsynced.update((above, path) for above in _made_folders(path.parent))
+            mode = None if new else _mode_of(path)
+            temporary = self._staged[path] = _write_temporary(path, data, mode)
+            self._unsynced[temporary] = path
+
+    def replace(self, path: Path) -> None:
+        """Put a staged file into its place, whatever file is there."""
+        with _reported("write", path):
+            step("files.rename")
+            self._staged[path].replace(path)
+            del self._staged[path]
+            self._unsynced[path.parent] = path
+
+    def create(self, path: Path) -> None:
+        """Put a staged file into its place; raise ``ConflictError`` if ``path`` exists, whatever it is."""
+        with _reported("write", path):
+            try:
+                step("files.link")
+                path.hardlink_to(self._staged[path])
+            except FileExistsError:
+                raise ConflictError(f"{path} exists already", code="file-exists") from None
+            finally:
+                step("files.unlink-temporary")
+                self._staged.pop(path).unlink(missing_ok=True)
+            self._unsynced[path.parent] = path
+
+    def sync(self) -> None:
+        """Wait until all that was done since the last time is on disk."""
+        unsynced, self._unsynced = self._unsynced, {}
+        _sync(list(unsynced.items()))
 
 
 def create(path: Path, data: bytes) -> None:
     """Write a new file durably; raise ``ConflictError`` if ``path`` exists, whatever it is."""
-    with _reported("write", path):
-        make_folders(path.parent)
-        temporary = _write_temporary(path, data, 0o666)
-        try:
-            step("files.link")
-            path.hardlink_to(temporary)
-        except FileExistsError:
-            raise ConflictError(f"{path} exists already", code="file-exists") from None
-        finally:
-            step("files.unlink-temporary")
-            temporary.unlink(missing_ok=True)
-        _sync_folder(path.parent)
+    with Writing() as writing:
+        writing.stage(path, data, new=True)
+        writing.sync()
+        writing.create(path)
+        writing.sync()
 
 
 def replace(path: Path, data: bytes, *, durable: bool = True, named: bool = True) -> None:
@@ -103,20 +150,13 @@ def replace(path: Path, data: bytes, *, durable: bool = True, named: bool = True
     Without ``durable`` it is whole or not there all the same, but nothing waits for the disk: that is for caches.
     Without ``named`` its bytes are on disk and its name is not waited for: a power cut may bring back what was there.
     """
-    with _reported("write", path):
-        make_folders(path.parent, durable=durable)
-        mode = _mode_of(path)
-        temporary = _write_temporary(path, data, mode or 0o666, durable=durable)
-        try:
-            if mode is not None:
-                temporary.chmod(mode)
-            step("files.rename")
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+    with Writing() as writing:
+        writing.stage(path, data)
+        if durable:
+            writing.sync()
+        writing.replace(path)
         if durable and named:
-            _sync_folder(path.parent)
+            writing.sync()
 
 
 def remove(path: Path) -> None:
@@ -127,7 +167,7 @@ def remove(path: Path) -> None:
             path.unlink()
         except FileNotFoundError:
             return
-        _sync_folder(path.parent)
+        _sync([(path.parent, path)])
 
 
 def sweep(folder: Path) -> None:
@@ -271,6 +311,16 @@ def _plainly_below(root: str, path: str) -> bool:
     return True
 
 
+def _made_folders(folder: Path) -> list[Path]:
+    """Make a folder and those above it, and return the folders whose names are not synced yet."""
+    if folder.is_dir():
+        return []
+    above = _made_folders(folder.parent)
+    step("files.mkdir")
+    folder.mkdir(exist_ok=True)
+    return [*above, folder.parent]
+
+
 def _mode_of(path: Path) -> int | None:
     try:
         status = path.lstat()
@@ -281,31 +331,67 @@ def _mode_of(path: Path) -> int | None:
     return stat.S_IMODE(status.st_mode)
 
 
-def _write_temporary(path: Path, data: bytes, mode: int, *, durable: bool = True) -> Path:
+def _write_temporary(path: Path, data: bytes, mode: int | None) -> Path:
+    """Write a file beside ``path``, with ``mode`` where it is to have one of its own; nothing waits for the disk."""
     temporary = path.parent / f"{TEMPORARY_PREFIX}{os.getpid()}-{os.urandom(6).hex()}"
     step("files.open")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+    handle = os.open(temporary, flags, 0o666 if mode is None else mode)
     try:
         with os.fdopen(handle, "wb") as file:
             step("files.write")
             file.write(data)
-            file.flush()
-            if durable:
-                step("files.fsync")
-                os.fsync(file.fileno())
+        if mode is not None:
+            temporary.chmod(mode)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     return temporary
 
 
-def _sync_folder(folder: Path) -> None:
-    step("files.fsync-folder")
-    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        if error.errno not in {errno.EINVAL, errno.ENOTSUP}:  # file systems that cannot sync a folder
-            raise
-    finally:
-        os.close(handle)
+def _sync(paths: Sequence[tuple[Path, Path]]) -> None:
+    """Sync files and folders, each with what it is called in an error: a disk takes about as long for one as for some
+    that are asked for at once."""
+    for path, named in paths:
+        with _reported("write", named):
+            step("files.fsync-folder" if path.is_dir() else "files.fsync")
+    waiting, errors = list(paths), []
+
+    def work() -> None:
+        while waiting:
+            with suppress(IndexError):  # another thread took the last one
+                path, named = waiting.pop()
+                try:
+                    _sync_one(path, named)
+                except PawlError as error:
+                    errors.append(error)
+
+    helpers = _threads(work, min(len(paths), _AT_ONCE) - 1)
+    work()
+    for helper in helpers:
+        helper.join()
+    if errors:
+        raise errors[0]
+
+
+def _threads(work: Callable[[], None], count: int) -> list[Thread]:
+    if count < 1:
+        return []
+    from threading import Thread  # noqa: PLC0415 - readers sync nothing
+
+    threads = [Thread(target=work) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    return threads
+
+
+def _sync_one(path: Path, named: Path) -> None:
+    with _reported("write", named):
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
+            os.fsync(handle)
+        except OSError as error:
+            if error.errno not in {errno.EINVAL, errno.ENOTSUP} or not path.is_dir():
+                raise  # there are file systems that cannot sync a folder
+        finally:
+            os.close(handle)

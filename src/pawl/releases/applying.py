@@ -8,7 +8,7 @@ commits. Everything happens under one lock, and only if the journals still stand
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ from pawl.canonical import sha256
 from pawl.errors import ConflictError, IntegrityError, PawlError, UsageError
 from pawl.ids import REGISTRY_JOURNAL, Channel
 from pawl.io import git
-from pawl.io.files import Lock, create, read_bounded, replace, sweep, sweep_ended
+from pawl.io.files import Lock, Writing, read_bounded, replace, sweep, sweep_ended
 from pawl.problems import Problem
 from pawl.registry.channels import projection_bytes
 from pawl.registry.journal import MAX_RECORD_BYTES, Head
@@ -95,15 +95,13 @@ def _carry_through(
 ) -> tuple[tuple[Path, ...], tuple[Problem, ...]]:
     """Return the files that were written. Once the record is there the change has happened, whatever fails after it:
     an error would make people ask again, and a second rollback would go back once more."""
-    files: list[Path] = []
+    files = [path_of(workspace, step) for step in plan.steps]
     try:
-        projected = None
-        for step in plan.steps:
-            files.append(path_of(workspace, step))
-            data = _carry_out(files[-1], step)
-            projected = sha256(data) if isinstance(step, WriteProjection) else None
+        data = [_data_of(step) for step in plan.steps]
+        _write(list(zip(plan.steps, files, data, strict=True)))
         if plan.record is not None:
-            workspace.appended(plan.record, projected)
+            last = data[-1] if isinstance(plan.steps[-1], WriteProjection) else None
+            workspace.appended(plan.record, sha256(last) if last is not None else None)
         files += _heal(workspace, heads, {*files})
     except (PawlError, OSError) as error:
         if not _recorded(workspace, plan):
@@ -226,19 +224,33 @@ def path_of(workspace: Workspace, step: Step) -> Path:
             assert_never(step)
 
 
-def _carry_out(path: Path, step: Step) -> bytes:
-    """Write the file of a step and return what it holds."""
+def _data_of(step: Step) -> bytes:
     match step:
         case FreezeVersion() | StoreEvidence():
-            replace(path, step.data)  # no record speaks of it yet: what a killed command left there is nobody's
             return step.data
         case AppendRecord():
-            create(path, step.record.data)
             return step.record.data
         case WriteProjection():
-            data = projection_bytes(step.state)
-            # its record is there: where the name goes back to an older file, that one is behind and written again
-            replace(path, data, named=False)
-            return data
+            return projection_bytes(step.state)
         case _:
             assert_never(step)
+
+
+def _write(steps: Sequence[tuple[Step, Path, bytes]]) -> None:
+    """Write the files of steps in their order: what stands before the record is on disk before it appears.
+
+    No record speaks yet of what is frozen or stored, so whatever a killed command left there is replaced. A projection
+    is put into its place last, and its name is not waited for: the one that a power cut brings back is behind the
+    record, and written again.
+    """
+    with Writing() as writing:
+        for step, path, data in steps:
+            writing.stage(path, data, new=isinstance(step, AppendRecord))
+        writing.sync()
+        for step, path, _ in steps:
+            if isinstance(step, AppendRecord):
+                writing.sync()
+                writing.create(path)
+                writing.sync()
+            else:
+                writing.replace(path)
