@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import os
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -55,6 +56,8 @@ class Kept:
         for path in _files(root):
             (aside / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(root / path, aside / path)
+        if (aside / ".git").exists():  # one pack is brought sooner than a hundred objects
+            subprocess.run(["git", "-C", str(aside), "repack", "-adqn"], check=True, capture_output=True)
         with contextlib.suppress(OSError):  # another process of the runner was sooner
             aside.rename(kept)
 

@@ -29,7 +29,7 @@ NAMES = (
     "read",
     "classify",
 )
-QUICK = {"classify", "read"}
+QUICK = {"classify"}
 
 Main = Callable[[list[str]], int]
 Package = Callable[[str], Any]

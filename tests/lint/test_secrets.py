@@ -168,7 +168,7 @@ PATTERNS = [
 
 
 @pytest.mark.parametrize(("plugin", "regex"), PATTERNS, ids=lambda item: getattr(item, "module", "-"))
-@examples(15)
+@examples(8)
 @given(data=st.data())
 def test_marks_lose_nothing_that_a_plugin_would_find(
     plugin: Plugin, regex: re.Pattern[str], data: st.DataObject

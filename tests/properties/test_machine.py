@@ -21,11 +21,11 @@ def live(machine: type[RuleBasedStateMachine], *, examples: int, steps: int) -> 
 
 
 def test_a_few_short_lives() -> None:
-    live(Lives, examples=6, steps=25)
+    live(Lives, examples=4, steps=25)
 
 
 def test_a_few_governed_lives() -> None:
-    live(GovernedLives, examples=5, steps=30)
+    live(GovernedLives, examples=4, steps=30)
 
 
 @pytest.mark.slow

@@ -209,7 +209,7 @@ def judged(bases: Bases, folder: Path, *, clones: int, turns: int) -> Counter[An
 
 
 def test_four_clones_push_at_the_same_moment(bases: Bases, tmp_path: Path) -> None:
-    judged(bases, tmp_path, clones=4, turns=2)
+    judged(bases, tmp_path, clones=4, turns=1)
 
 
 @pytest.mark.slow

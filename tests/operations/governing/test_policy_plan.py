@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import kept
 from budgets import sweep
 from people import ADA, APPROVALS, BEN, become, set_clock, with_people
 from support import FIRST, SECOND, Shop, git, in_process, story
@@ -168,7 +169,12 @@ def test_what_is_no_way_back_already_is_not_missed(live: Shop) -> None:
 def approved(live: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
     """Production wants an approval of risk; Ben has approved version 2, which is on staging."""
     become(monkeypatch, ADA)
-    git(live.root, "init", "-q", "-b", "main")  # outside of Git nobody has an address
+    kept.reach(live.root, "approved", lambda: approve_second(live, monkeypatch))
+    return live
+
+
+def approve_second(live: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(live.root, "init", "-q", "-b", "main", "--template=")  # outside of Git nobody has an address
     git(live.root, "add", "-A")
     git(live.root, "commit", "-q", "-m", "start")
     with_people(live)
@@ -180,7 +186,6 @@ def approved(live: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
     words = ("--channel", "production", "--reason", "looked at it", "--until", "2999-03-09T00:00:00Z")
     live.pawl("approve", *SECOND, *words)
     become(monkeypatch, ADA)
-    return live
 
 
 def test_approvals_that_an_adoption_would_end_are_named(approved: Shop) -> None:
