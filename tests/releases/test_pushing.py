@@ -39,7 +39,7 @@ def remote(shop: Shop, tmp_path: Path) -> Path:
 def followed(shop: Shop, tmp_path: Path) -> Path:
     """Make a bare repository that the shop's branch follows."""
     bare = tmp_path / "bare remote.git"
-    subprocess.run(["git", "init", "-q", "--bare", "--template=", "-b", "main", str(bare)], check=True)
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(bare)], check=True)
     git(shop.root, "remote", "add", "origin", str(bare))
     git(shop.root, "push", "-q", "-u", "origin", "main")
     return bare
@@ -418,7 +418,7 @@ def test_a_branch_without_commits_is_taken_back_to_none(tmp_path: Path, shop: Sh
     root.mkdir()
     for words in (
         ["init", "-q", "-b", "main", str(root)],
-        ["init", "-q", "--bare", "--template=", "-b", "main", str(bare)],
+        ["init", "-q", "--bare", "-b", "main", str(bare)],
     ):
         subprocess.run(["git", *words], check=True)
     hook = bare / "hooks" / "pre-receive"
