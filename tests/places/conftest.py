@@ -15,7 +15,7 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Versions 1 and 2 of the story on both channels, everything committed."""
     root = tmp_path_factory.mktemp("places") / "shop"
     root.mkdir()
-    git(root, "init", "-q", "-b", "main")
+    git(root, "init", "-q", "-b", "main", "--template=")
     git(root, "config", "user.name", "Ada")
     git(root, "config", "user.email", "ada@example.invalid")
     shop = Shop(root)
@@ -26,6 +26,7 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shop.release_second()
     git(root, "add", "-A")
     git(root, "commit", "-q", "-m", "sources")
+    git(root, "repack", "-adq")  # one pack is copied sooner than a hundred objects
     return root
 
 

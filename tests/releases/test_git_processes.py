@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +17,12 @@ PROMOTE = ("promote", *FIRST, "--to", "staging", "--reason", "a release")
 
 
 @pytest.fixture
-def ready(shop: Shop) -> Shop:
+def ready(tmp_path: Path) -> Shop:
+    """Two versions published; no copy of a set-up, which has packs, and those are read by one more process."""
+    root = tmp_path / "shop"
+    root.mkdir()
+    shop = Shop(root)
+    shop.start_in_git()
     shop.adopt()
     shop.pawl("publish")
     return shop

@@ -38,9 +38,13 @@ def moved(live: Shop) -> Shop:
 @pytest.fixture
 def third(moved: Shop) -> Shop:
     """Versions 1, 2 and 2.1 were live on both channels, one after the other."""
-    publish_patch(moved)
-    moved.everywhere("support/refund@2.1.0")
+    moved.reach(_release_third)
     return moved
+
+
+def _release_third(shop: Shop) -> None:
+    publish_patch(shop)
+    shop.everywhere("support/refund@2.1.0")
 
 
 def publish_patch(shop: Shop, version: str = "2.1.0", steps: str = "5") -> None:

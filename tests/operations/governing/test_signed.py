@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from budgets import sweep
 from pawl.canonical import record_bytes
 from pawl.ids import Channel
 from pawl.io.signatures import SigningKey, is_by, sign
@@ -199,7 +200,7 @@ def forge(shop: Shop, keys: dict[str, Path], how: str | None, until: str) -> Non
     workspace.projection_file(channel).write_bytes(record_bytes(projection(workspace.channel(channel))))
 
 
-@pytest.mark.parametrize("how", SIGNATURES)
+@pytest.mark.parametrize("how", sweep(SIGNATURES, "by-ben", "by-ada", "kept", "none"))
 def test_a_claim_counts_only_with_a_signature_that_holds(
     asked: Shop, act: Sign, keys: dict[str, Path], how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
