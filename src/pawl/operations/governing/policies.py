@@ -183,8 +183,9 @@ def policy_adopt(session: Session, reason: str, *, again: bool) -> Report:
     )
     if breaking and sources.settings.policy.require_grace:
         raise RefusedError("something live would be illegal at once", problems=(_no_grace(breaking), *told))
+    adopted = _adopted_files(session)  # looked for before anything is written: what fails after it would be no failure
     applied = write(session, plan, branch=sources.settings.branch)
-    notes = uncommitted_notes(session.workspace, applied, _adopted_files(session))
+    notes = uncommitted_notes(session.workspace, applied, adopted)
     data = {
         "policy": coming.number,
         "rules": [rule.id for rule in after.rules],
