@@ -1,8 +1,9 @@
 """A command that pushes: the newest state of the remote, the command on it, a push of exactly that branch.
 
 Journals are never merged. If somebody else pushed in between, what the command committed is taken back, and the whole
-command runs again on their state: it judges again, and may come to another answer. After ``TRIES`` lost races, and
-where the remote cannot be reached or refuses, everything here is as it was before the command. Nothing is ever forced.
+command runs again on their state: it judges again, and may come to another answer. What it would move must still be
+where the first attempt found it, or it stops. Then, after ``TRIES`` lost races, and where the remote cannot be reached
+or refuses, everything here is as it was before the command. Nothing is ever forced.
 
 No lock is held while the remote is waited for, so others may write here meanwhile. What is taken back is therefore only
 what this command did itself, under the lock, and only while it is the last thing that happened; else all of it stays.
@@ -32,6 +33,7 @@ from pawl.io.git.remote import (
     stays_here,
     take_back,
 )
+from pawl.operations.overtaken import overtaken
 from pawl.operations.session import Report
 from pawl.problems import Problem
 from pawl.workspace import Workspace
@@ -45,19 +47,25 @@ def with_push(workspace: Workspace, attempt: Callable[[], Report]) -> Report:
     """Run a command so that its commit gets to the remote, and return its report with ``pushed``.
 
     ``attempt`` runs the whole command and reads everything anew. Raises ``ConflictError`` after ``TRIES`` lost races,
-    where this branch and the remote's have parted and where what lost cannot be taken back; ``InvalidError`` where
-    there is no remote, or none that answers.
+    where somebody moved meanwhile what was to be moved, where this branch and the remote's have parted and where what
+    lost cannot be taken back; ``InvalidError`` where there is no remote, or none that answers.
     """
     side = _open(workspace)
+    first: Report | None = None
     for tries in range(1, TRIES + 1):
         with side.taking_back():
             tip = side.catch_up()
         before, held = side.head(), side.uncommitted()
-        report = attempt()
+        report = attempt() if first is None else side.again(attempt, first)
         made = side.made(report, before, held)
+        if _missed(report):
+            return _told(report, None, missed=True)
+        if first is not None:
+            side.refuse_overtaken(first, report, made)
+        first = first or report
         commit = made.new if made else side.head()
         if commit is None or not _to_push(report, commit, before, tip):
-            return _told(report, None, missed=_missed(report))
+            return _told(report, None)
         with side.taking_back(made):
             if side.pushed(commit, tip, made):
                 return _told(report, side.row(commit, tries))
@@ -144,6 +152,21 @@ class _Side:
             return None
         written = {self._name(self.workspace.root / file) for file in report.data.get("files", ())}
         return _Move(old=old, new=commit, written=frozenset(written.intersection(names)), held=held)
+
+    def again(self, attempt: Callable[[], Report], first: Report) -> Report:
+        """Run one more attempt; one that fails because somebody was faster says who."""
+        try:
+            return attempt()
+        except PawlError:
+            self.refuse_overtaken(first, None, None)
+            raise
+
+    def refuse_overtaken(self, first: Report, again: Report | None, made: _Move | None) -> None:
+        """Take back an attempt that moves what somebody moved since the first one, and raise ``ConflictError``."""
+        if said := overtaken(self.workspace, first, again):
+            with self.taking_back(made):
+                hint = "git pull, look at what is live now, and run the command again only if it is still wanted"
+                raise ConflictError(f"{said} before this was pushed{_AS_BEFORE}", code="push-lost-race", hint=hint)
 
     def pushed(self, commit: str, tip: str | None, made: _Move | None) -> bool:
         """Push, and return whether the commit is there by this push; False if somebody else was faster."""
