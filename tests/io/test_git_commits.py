@@ -171,6 +171,89 @@ def test_a_sparse_checkout_commits_what_is_written_outside_of_it(repository: Rep
     assert git("status", "--porcelain") == ""
 
 
+LOOKS_AWAY = {
+    "assume-unchanged": ("--assume-unchanged",),
+    "skip-worktree": ("--skip-worktree",),
+    "both": ("--assume-unchanged", "--skip-worktree"),
+}
+FORMS = {"usual": (), "split": ("--split-index",), "shorter": ("--index-version=4",)}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("marks", LOOKS_AWAY)
+@pytest.mark.parametrize("more", [0, 40], ids=["few", "many"])
+def test_entries_that_git_is_told_to_look_away_from_become_what_is_committed(
+    repository: Repository, git: GitCommand, marks: str, form: str, more: int
+) -> None:
+    root = repository.root
+    names = ["d/a", "d/b", "d/aa", *(f"d/{number}" for number in range(more))]
+    (root / "d").mkdir()
+    for name in names:
+        (root / name).write_bytes(b"1\n")
+    (root / "d" / "b").chmod(0o755)
+    git("add", "-A")
+    git("commit", "-q", "-m", "many")
+    for mark in LOOKS_AWAY[marks]:
+        git("update-index", mark, "d/a", "d/b", "first")
+    if FORMS[form]:
+        git("update-index", *FORMS[form])
+    (root / "d" / "a").write_bytes(b"2\n")
+    (root / "d" / "b").write_bytes(b"2\n")
+    (root / "new").write_bytes(b"2\n")
+    new = repository.commit([root / name for name in (*names, "new")], "m")
+    assert git("status", "--porcelain") == ""
+    assert git("diff-files") == ""  # no entry waits for Git to look at its file
+    assert git("ls-files", "-v", "d/a", "d/b", "new") == "H d/a\nH d/b\nH new\n"
+    assert not git("ls-files", "-v", "first").startswith("H")  # not committed here, so as it was
+    (root / "user's").write_bytes(b"3")
+    git("add", "user's")
+    git("commit", "-q", "-m", "the user's next")
+    assert git("diff", "--name-only", new, "HEAD") == "user's\n"
+    assert git("ls-tree", "HEAD", "d/b").startswith("100755 ")
+
+
+def test_a_git_that_trusts_every_entry_has_what_is_committed_in_its_index(
+    repository: Repository, git: GitCommand
+) -> None:
+    git("config", "core.ignoreStat", "true")
+    for data in (b"1\n", b"2\n", b"3\n"):
+        (repository.root / "a").write_bytes(data)
+        new = repository.commit([repository.root / "a"], "m")
+        assert git("rev-parse", ":a") == git("rev-parse", f"{new}:a")
+        assert git("diff", "--cached", "--name-only") == ""
+
+
+def test_a_marked_file_in_a_repository_with_long_ids(home: Path, tmp_path: Path) -> None:
+    root = tmp_path / "long"
+    subprocess.run(["git", "init", "-q", "--object-format=sha256", str(root)], check=True)
+    repository = find(root)
+    assert repository is not None
+    (root / "a").write_bytes(b"1")
+    repository.commit([Path("a")], "m")
+    subprocess.run(["git", "update-index", "--skip-worktree", "a"], cwd=root, check=True)
+    (root / "a").write_bytes(b"2")
+    repository.commit([Path("a")], "m")
+    assert subprocess.run(["git", "status", "--porcelain"], cwd=root, check=True, capture_output=True).stdout == b""
+    repository.close()
+
+
+def test_a_marked_file_that_is_not_there_keeps_its_mark_and_its_place(repository: Repository, git: GitCommand) -> None:
+    """As in a sparse checkout with the index of a few folders only, which Git is asked about."""
+    root = repository.root
+    for name in ("in/a", "out/a", "out/b"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_bytes(b"1\n")
+    repository.commit([root / name for name in ("in/a", "out/a", "out/b")], "m")
+    git("sparse-checkout", "set", "--cone", "--sparse-index", "in")
+    (root / "out").mkdir()
+    (root / "out" / "a").write_bytes(b"2\n")
+    git("update-index", "--assume-unchanged", "in/a")
+    (root / "in" / "a").write_bytes(b"2\n")
+    repository.commit([root / "out" / "a", root / "in" / "a"], "m")
+    assert git("status", "--porcelain") == ""
+    assert "S out/b\n" in git("ls-files", "-v")
+
+
 def test_a_kept_date_and_zone_are_followed(
     repository: Repository, git: GitCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:

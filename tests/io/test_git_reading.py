@@ -208,6 +208,17 @@ def test_entries_that_are_like_no_others_are_for_git(place: Place, git: GitComma
     assert (Staged(place, 20).whole, Staged(place, 20).blob(b"first")) == (False, None)
 
 
+@pytest.mark.parametrize("size", [0, 10, 60, 73, 75, 90, 140])
+def test_an_index_that_is_cut_off_is_for_git_to_judge(place: Place, git: GitCommand, size: int) -> None:
+    git("update-index", "--skip-worktree", "first")
+    many = [b"first", *(b"%d" % number for number in range(50))]
+    assert [entry.name for entry in Staged(place, 20).hidden(many)] == [b"first"]
+    index = place.git_dir / "index"
+    index.write_bytes(index.read_bytes()[:size])
+    for names in (many, [b"first"]):
+        assert [entry.name for entry in Staged(place, 20).hidden(names)] in ([], [b"first"])
+
+
 def sparse(git: GitCommand) -> None:
     git("sparse-checkout", "set", "--cone", "--sparse-index", "a")
 

@@ -80,6 +80,24 @@ def test_publishing_starts_no_more_and_notes_its_source_by_itself(
     assert (commands(started), none_is_left(started)) == (["update-index", "update-ref", "var"], True)
 
 
+@pytest.mark.parametrize("mark", ["skip-worktree", "assume-unchanged"])
+def test_a_projection_that_git_is_told_to_look_away_from_is_committed_and_stays_so(
+    ready: Shop, started: list[subprocess.Popen[bytes]], mark: str
+) -> None:
+    ready.pawl(*PROMOTE)
+    projection = "registry/channels/staging.json"
+    git(ready.root, "update-index", f"--{mark}", projection)
+    started.clear()
+    commit = ready.pawl("halt", "support/refund", "--channel", "staging", "--reason", "a defect")["commit"]
+    assert commands(started) == ["update-index", "update-ref", "var"]
+    assert git(ready.root, "status", "--porcelain") == ""
+    ready.write("users.txt", "the user's own\n")
+    git(ready.root, "add", "users.txt")
+    git(ready.root, "commit", "-q", "-m", "the user's next")
+    assert git(ready.root, "diff", "--name-only", commit, "HEAD") == "users.txt\n"
+    ready.pawl("verify")
+
+
 def _lock_is_held(_shop: Shop, patched: pytest.MonkeyPatch) -> None:
     patched.setattr("pawl.releases.applying.LOCK_SECONDS", 0.05)
 

@@ -8,7 +8,8 @@ into, and Git is asked.
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
 from pawl.io.git.place import Place
 
@@ -17,6 +18,25 @@ _SPARSE = b"sdir\x00\x00\x00\x00"
 _ATTRIBUTES = b".gitattributes\x00"
 _MOST_BYTES = 256_000_000
 _MOST_NAME = 0xFFF
+_FEW_NAMES = 30
+"""So many are searched for; for more, each entry is looked at once."""
+_HEAD = 12
+_ASSUMED, _EXTENDED, _STAGES, _LONG = 0x8000, 0x4000, 0x3000, 0x0FFF
+_SKIPPED = 0x4000
+"""In the second word of flags, which an extended entry has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """An entry that Git is told to look away from: ``assume-unchanged``, ``skip-worktree``, or both."""
+
+    mode: str
+    blob: str
+    name: bytes
+
+    def told(self) -> bytes:
+        """Return the entry as Git is told of one."""
+        return f"{self.mode},{self.blob},".encode("ascii") + self.name
 
 
 class Staged:
@@ -46,6 +66,53 @@ class Staged:
             if begins >= 0 and begins % 8 == 0 and self._data[at - len(flags) : at] == flags:
                 return self._data[at - len(flags) - self._digest_size : at - len(flags)].hex()
         return None
+
+    def hidden(self, names: Collection[bytes]) -> Iterator[Hidden]:
+        """Yield the entries of these files that Git is told to look away from; ``whole`` says whether all are seen."""
+        if not self.whole or len(self._data) < _HEAD:
+            return
+        wanted = frozenset(names)
+        begins = self._found(wanted) if len(wanted) <= _FEW_NAMES else self._all()
+        for begin in begins:
+            name = self._hidden_name(begin)
+            if name in wanted:
+                (mode,) = struct.unpack_from(">I", self._data, begin + 24)
+                yield Hidden(f"{mode:o}", self._data[begin + 40 : begin + 40 + self._digest_size].hex(), name)
+
+    def _found(self, names: Collection[bytes]) -> Iterator[int]:
+        """Yield where entries of these names may begin, with flags of either length; others are among them."""
+        flags = 40 + self._digest_size
+        for name in names:
+            at = -1
+            while (at := self._data.find(name + b"\x00", at + 1)) >= 0:
+                for begin in (at - flags - 2, at - flags - 4):
+                    if begin >= _HEAD and (begin - _HEAD) % 8 == 0:
+                        yield begin
+
+    def _all(self) -> Iterator[int]:
+        """Yield where each entry begins, up to one that is cut off: of a damaged index Git says what is wrong."""
+        flags, begin = 40 + self._digest_size, _HEAD
+        (count,) = struct.unpack_from(">I", self._data, 8)
+        for _ in range(count):
+            if begin + flags + 4 > len(self._data):
+                return
+            yield begin
+            (word,) = struct.unpack_from(">H", self._data, begin + flags)
+            ends = self._data.find(b"\x00", begin + flags + (4 if word & _EXTENDED else 2))
+            if ends < 0:
+                return
+            begin += (ends - begin + 8) // 8 * 8
+
+    def _hidden_name(self, begin: int) -> bytes | None:
+        """Return the name of the entry that begins here; None if Git looks at its file, or no entry begins here."""
+        at = begin + 40 + self._digest_size
+        flags, more = struct.unpack_from(">HH", self._data, at)
+        extended = bool(flags & _EXTENDED)
+        if flags & _STAGES or not (flags & _ASSUMED or (extended and more & _SKIPPED)):
+            return None
+        named = at + (4 if extended else 2)
+        ends = named + (flags & _LONG)
+        return self._data[named:ends] if self._data[ends : ends + 1] == b"\x00" else None
 
     def may_have_attributes(self, folders: Collection[bytes]) -> bool:
         """Whether one of these folders, with a slash at the end (b"" is the root), may have a file of attributes."""
