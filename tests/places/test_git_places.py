@@ -94,8 +94,10 @@ def test_a_sparse_checkout_without_the_journals_serves_and_writes_nothing(sparse
     for words, code in (
         (("resolve", "support/refund", "--channel", "production"), 6),
         (("verify",), 6),
-        (("promote", "support/refund@2.0.0", "--to", "staging", "--reason", "again"), 1),
-        (("rollback", *BACK), 1),
+        (("promote", "support/refund@2.0.0", "--to", "staging", "--reason", "again"), 6),
+        (("rollback", *BACK), 6),
+        (("status",), 6),
+        (("history", "production"), 6),
         (("policy", "adopt", "--reason", "begin again"), 6),
     ):
         assert sparse.codes(sparse.pawl(*words, code=code)) != [], words

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from pawl.conformance.evidence import subject_of
-from pawl.errors import NotFoundError
-from pawl.ids import Channel, Digest, Ref, Version
+from pawl.errors import NotFoundError, PawlError
+from pawl.ids import REGISTRY_JOURNAL, Channel, Digest, Ref, Version
 from pawl.policy.rules import Rule
 from pawl.policy.sources import rules_from
 from pawl.registry.catalog import Catalog, Published
 from pawl.registry.channels import ChannelState, empty_channel
 from pawl.registry.growing import StoredRows
 from pawl.workspace import Workspace
+from pawl.workspace.journal_files import lost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,10 +93,33 @@ def missing_version(ref: Ref, versions: list[Version]) -> NotFoundError:
 def read_world(workspace: Workspace) -> World:
     """Read every journal and check that none was cut behind what the others know; ``IntegrityError`` otherwise."""
     catalog = workspace.catalog()
+    if not catalog.head.serial:
+        _refuse_unread(workspace)
     channels = {}
-    for channel in workspace.channels():
+    for channel in workspace.known_channels():
         channels[channel] = workspace.whole(channel)
     for state in channels.values():
         workspace.check_anchor(state, catalog.head)
     policy = catalog.policy
     return World(catalog=catalog, channels=channels, rules=rules_from(policy.rules) if policy else ())
+
+
+def _refuse_unread(workspace: Workspace) -> None:
+    """Refuse a registry without a record where the last commit has its first one and versions are frozen here.
+
+    A first publish that was killed before its record leaves frozen versions too, and Git knows of none then.
+    """
+    if next(workspace.frozen_refs(), None) is None:
+        return
+    from pawl.io import git  # noqa: PLC0415 - slow, and a workspace with records does not ask
+
+    first = workspace.record_file(REGISTRY_JOURNAL, 1)
+    known = False
+    with suppress(PawlError):  # a Git that fails knows nothing
+        repository = git.find(workspace.root)
+        if repository is not None:
+            with closing(repository):
+                name = (workspace.root.resolve() / workspace.relative(first)).relative_to(repository.root)
+                known = repository.holds(name.as_posix())
+    if known:
+        raise lost(REGISTRY_JOURNAL, "the last commit has its record 1")

@@ -6,8 +6,9 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 
-from pawl.errors import PawlError
+from pawl.errors import IntegrityError, PawlError
 from pawl.io.files import read_bounded
+from pawl.problems import Problem
 from pawl.registry.journal import MAX_RECORD_BYTES, Head, Record, chain, damaged
 from pawl.workspace.places import Places, is_record_name
 
@@ -29,6 +30,14 @@ def serials_of(places: Places, journal: str) -> Sequence[int]:
     if strange:
         raise damaged(journal, len(names) - len(strange) + 1, f"{strange[0]} is no record of it")
     return sorted(int(name[:-5]) for name in names)
+
+
+def lost(journal: str, knows: str) -> IntegrityError:
+    """Return the error for a journal of which nothing is here, though ``knows`` (a sentence) tells of it."""
+    message = f"releases/{journal}/ holds no record, and {knows}: the journal was removed or not checked out"
+    hint = "git restore --source=HEAD --staged --worktree releases registry; or git sparse-checkout add releases"
+    problem = Problem(code="journal-damaged", message=message, hint=hint, path=f"releases/{journal}/000001.json")
+    return IntegrityError(message, problems=(problem,))
 
 
 def _is_whole(names: Sequence[str]) -> bool:

@@ -17,12 +17,12 @@ from pawl.registry.catalog import Catalog, fold_registry
 from pawl.registry.channels import ChannelState, empty_channel, fold_channel, projection_bytes, read_projection
 from pawl.registry.channels_projection import serial_in
 from pawl.registry.growing import StoredRows
-from pawl.registry.journal import EMPTY, MAX_RECORD_BYTES, Head, Record, damaged, unseal
+from pawl.registry.journal import EMPTY, MAX_RECORD_BYTES, Head, Record, unseal
 from pawl.values import dataclass, field
 from pawl.workspace.index import Index
 from pawl.workspace.index_rows import Source, digest_in, time_in
 from pawl.workspace.index_states import catalog_from, channel_from
-from pawl.workspace.journal_files import chain_after, record_data, serials_of
+from pawl.workspace.journal_files import chain_after, lost, record_data, serials_of
 from pawl.workspace.places import Places
 
 
@@ -57,11 +57,19 @@ class Journals(Places):
         return unseal(record_data(self, journal, serials[-1]), journal=journal, serial=serials[-1])
 
     def catalog(self) -> Catalog:
-        """Return what the registry knows."""
+        """Return what the registry knows; ``IntegrityError`` where it has no record and a channel knows of one."""
         source = self._indexed.source(REGISTRY_JOURNAL)
-        if source is None or not source.head.serial:
-            return fold_registry(self.journal(REGISTRY_JOURNAL))
-        return source.kept(catalog_from)
+        if source is not None and source.head.serial:
+            return source.kept(catalog_from)
+        catalog = fold_registry(self.journal(REGISTRY_JOURNAL))
+        if not catalog.head.serial:
+            for channel in self.known_channels():
+                self.check_anchor(self.served(channel))
+        return catalog
+
+    def known_channels(self) -> tuple[Channel, ...]:
+        """Return every channel that has a journal or a projection; to read one without its journal is an error."""
+        return tuple(sorted({*self.channels(), *self.projected()}))
 
     def channel(self, channel: Channel) -> ChannelState:
         """Return a channel with its whole past, by its journal."""
@@ -167,7 +175,7 @@ class Journals(Places):
         path = self.projection_file(channel)
         if newest is None:
             if path.exists():
-                raise damaged(channel, 1, "the channel has a projection and no journal")
+                raise lost(channel, f"{self.relative(path)} is there")
             return empty_channel(channel)
         if not path.exists():
             return fold_channel(channel, self.journal(channel))

@@ -173,6 +173,16 @@ class Places:
                         found.append(parse_channel(entry.name))
         return tuple(found)
 
+    def projected(self) -> tuple[Channel, ...]:
+        """Return every channel that has a projection; none where they cannot be listed."""
+        found = []
+        with suppress(OSError):
+            for name in sorted(os.listdir(self.projections)):  # noqa: PTH208 - asked by most commands, names alone
+                with suppress(ValueError):
+                    if name.endswith(".json"):
+                        found.append(parse_channel(name.removesuffix(".json")))
+        return tuple(found)
+
     def frozen_refs(self) -> Iterator[tuple[Ref | None, Path]]:
         """Yield every file under registry/versions/ with the version that it is a copy of, if its place says one."""
         for path in self.sources(self.versions):

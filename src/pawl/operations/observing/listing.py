@@ -84,6 +84,8 @@ def _memory(workspace: Workspace) -> Memory | None:
 
 
 def _found(memory: Memory, workspace: Workspace, wanted: Wanted) -> list[dict[str, Any]]:
+    if not workspace.head(REGISTRY_JOURNAL).serial:
+        read_world(workspace)  # raises where there were records and what is kept is of a time before them
     state = _state(workspace)
     with memory.reading() as rows:
         kept = rows.execute("SELECT state, documents FROM kept").fetchone()
@@ -101,7 +103,7 @@ def _found(memory: Memory, workspace: Workspace, wanted: Wanted) -> list[dict[st
 
 def _state(workspace: Workspace) -> str:
     """Return the newest record of every journal, looked at before the journals are read for the rows."""
-    journals = (REGISTRY_JOURNAL, *workspace.channels())
+    journals = (REGISTRY_JOURNAL, *workspace.known_channels())
     return json.dumps({journal: workspace.head(journal).digest for journal in journals})
 
 
