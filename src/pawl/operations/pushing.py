@@ -307,15 +307,22 @@ def _told(report: Report, row: Mapping[str, Any] | None, *, missed: bool = False
     data = {**report.data, "pushed": row}
     if not missed:
         return replace(report, data=data)
+    # the record stands, so it is done; what was asked for is not, and whoever reads the exit code alone must hear of it
+    problems = (*report.problems, _not_pushed(report))
+    return replace(report, data=data, exit_code=report.exit_code or 1, problems=problems)
+
+
+def _not_pushed(report: Report) -> Problem:
+    if report.status == "unchanged":
+        message = "what earlier commands recorded is not committed, and so nothing was pushed"
+        return Problem(code="not-pushed", message=message, hint="once what Git said is mended, run the command again")
     files = " ".join(quote(file) for file in report.data.get("files", ()))
     message = f"recorded here, not committed and not pushed; do not repeat the command. Its files: {files}"
     hint = (
         f"in the workspace: git add -- {files} && git commit -m 'what pawl recorded' -- {files} && git push; "
         "or the next other writing command with --push does it"
     )
-    problem = Problem(code="not-pushed", message=message, hint=hint)
-    # the record stands, so it is done; what was asked for is not, and whoever reads the exit code alone must hear of it
-    return replace(report, data=data, exit_code=report.exit_code or 1, problems=(*report.problems, problem))
+    return Problem(code="not-pushed", message=message, hint=hint)
 
 
 def _without_promise(problems: Iterable[Problem]) -> tuple[Problem, ...]:
