@@ -24,13 +24,16 @@ def set_back(records: Sequence[Record]) -> frozenset[Serial]:
     return frozenset(after.serial for before, after in pairwise(records) if _is_back(before.at, after.at))
 
 
-def journal_problems(where: str, records: Sequence[Record]) -> Iterator[Problem]:
-    """Yield a warning for each record of a journal whose clock was back, as ``set_back`` tells."""
+def journal_problems(where: str, records: Sequence[Record], now: str) -> Iterator[Problem]:
+    """Yield a warning for each record of a journal whose clock was back, as ``set_back`` tells, and for a newest one
+    that is of a later time than it is ``now``."""
     for before, after in pairwise(records):
         if _is_back(before.at, after.at):
             first = f"record {before.serial} before it of {before.at}"
             message = f"record {after.serial} of {where} is of {after.at}, and {first}"
             yield Problem(code="clock-back", severity="warning", message=message, hint=_HINT)
+    if records and _is_back(records[-1].at, now):
+        yield _ahead(where, records[-1].serial, records[-1].at, now)
 
 
 def now_problems(session: Session, heads: Mapping[str, Head]) -> tuple[Problem, ...]:
@@ -39,16 +42,14 @@ def now_problems(session: Session, heads: Mapping[str, Head]) -> tuple[Problem, 
     for journal, head in heads.items():
         newest = session.workspace.time_of(journal, head) if head.serial else session.at
         if _is_back(newest, session.at):
-            message = f"it is {session.at} by the clock here, and record {head.serial} of {journal} is of {newest}"
-            found.append(
-                Problem(
-                    code="clock-back",
-                    severity="warning",
-                    message=message,
-                    hint="set the clock right: what had ended may count again by it",
-                )
-            )
+            found.append(_ahead(journal, head.serial, newest, session.at))
     return tuple(found)
+
+
+def _ahead(journal: str, serial: Serial, at: str, now: str) -> Problem:
+    message = f"it is {now} by the clock here, and record {serial} of {journal} is of {at}"
+    hint = "set the clock right: what had ended may count again by it"
+    return Problem(code="clock-back", severity="warning", message=message, hint=hint)
 
 
 def _is_back(before: str, after: str) -> bool:

@@ -15,6 +15,7 @@ from pawl.policy.sources import rules_from
 from pawl.registry.catalog import Catalog, Published
 from pawl.registry.channels import ChannelState, empty_channel
 from pawl.registry.growing import StoredRows
+from pawl.registry.journal import Head
 from pawl.workspace import Workspace
 from pawl.workspace.journal_files import lost
 
@@ -35,6 +36,11 @@ class World:
             for row in () if isinstance(state.evidence, StoredRows) else state.evidence:
                 found.setdefault(subject_of(row), []).append(row)
         object.__setattr__(self, "_evidence", {digest: tuple(rows) for digest, rows in found.items()})
+
+    @property
+    def heads(self) -> Mapping[str, Head]:
+        """Where each journal ends."""
+        return {REGISTRY_JOURNAL: self.catalog.head, **{name: state.head for name, state in self.channels.items()}}
 
     def evidence_of(self, subject: Digest) -> tuple[Mapping[str, Any], ...]:
         """Return the evidence entries on one version, as the records of all channels hold them."""

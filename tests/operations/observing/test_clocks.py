@@ -46,7 +46,8 @@ def test_less_than_a_minute_is_nobodys_fault(
     plain_shop.pawl("publish")
     answer = plain_shop.promote("support/check-eligibility@1.0.0", to="staging")
     assert count == plain_shop.codes(answer, "warning").count("clock-back")
-    assert [2 * count] == [len(told(plain_shop, "verify"))]
+    assert 3 * count == len(told(plain_shop, "verify"))  # two steps back, and production ends later than it is now
+    assert count == len(told(plain_shop, "status"))
     assert [None, True if count else None] == [
         row.get("clock_back") for row in plain_shop.pawl("history", "staging")["records"]
     ]
@@ -73,3 +74,15 @@ def test_verify_and_history_name_the_records(back: Shop) -> None:
     assert [True] == [f"of {EARLY}" in message for message in messages if "of registry" in message]
     rows = back.pawl("history", "staging")["records"]
     assert [None, True] == [row.get("clock_back") for row in rows]
+
+
+def test_a_record_of_a_time_to_come_is_told_until_that_time(back: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = [
+        f"it is {EARLY} by the clock here, and record {serial} of {journal} is of {LATE}"
+        for journal, serial in (("registry", 2), ("production", 1), ("staging", 1))
+    ]
+    for words in (("status",), ("verify",)):
+        assert expected == told(back, *words)
+    set_clock(monkeypatch, LATE)
+    for words in (("status",), ("verify",)):
+        assert [] == told(back, *words)

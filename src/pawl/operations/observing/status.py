@@ -13,6 +13,7 @@ from typing import Any
 
 from pawl.errors import IntegrityError, InvalidError
 from pawl.ids import Channel, Name
+from pawl.operations.clocks import now_problems
 from pawl.operations.observing import standing
 from pawl.operations.observing.auditing import live_verdict
 from pawl.operations.releasing.judging import Suites
@@ -37,7 +38,7 @@ def status(session: Session, channel: Channel | None = None) -> Report:
     world = read_world(session.workspace)
     policy = world.catalog.policy
     channels = [channel] if channel else sorted({*world.channels, *(policy.channels if policy else ())})
-    problems: list[Problem] = []
+    problems = list(now_problems(session, world.heads))
     sources = _sources(session, problems)
     rows = []
     for name in channels:

@@ -36,6 +36,8 @@ Value = TypeVar("Value")
 @dataclass(slots=True)
 class _Verification:
     workspace: Workspace
+    at: str
+    """What the clock here says."""
     problems: list[Problem] = field(default_factory=list)
     versions: int = 0
     records: int = 0
@@ -63,12 +65,12 @@ def verify(session: Session, against: Sequence[Path] = ()) -> Report:
     """
     anchors = {path: read_anchor(path) for path in against}
     workspace = session.workspace
-    check = _Verification(workspace)
+    check = _Verification(workspace, session.at)
     records = check.attempt(lambda: workspace.journal(REGISTRY_JOURNAL))
     catalog = check.attempt(lambda: fold_registry(records)) if records is not None else None
     if records is not None and catalog is not None:
         check.records += len(records)
-        check.problems.extend(journal_problems(REGISTRY_JOURNAL, records))
+        check.problems.extend(journal_problems(REGISTRY_JOURNAL, records, check.at))
         _versions(check, catalog)
         for policy in catalog.policies:
             check.attempt(lambda policy=policy: rules_from(policy.rules))  # type: ignore[misc]
@@ -121,7 +123,7 @@ def _channel(
         check.unread.append(channel)
         return set()
     check.records += len(records)
-    check.problems.extend(journal_problems(channel, records))
+    check.problems.extend(journal_problems(channel, records, check.at))
     if registry is not None:
         check.attempt(lambda: check_anchor(registry, state))
     if catalog is not None:
