@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -155,6 +156,35 @@ def test_runs_by_commands(released: Shop) -> None:
     assert [row["outcome"] for row in found["used"]] == ["drafted"]
     only = shop.pawl("runs", "affected", "support/refund@1.0.0")
     assert ([], [run_id]) == (only["used"], [row["run_id"] for row in only["pinned_only"]])
+
+
+def test_runs_of_another_workspace_are_told_from_those_of_this_one(released: Shop, tmp_path: Path) -> None:
+    shop = released
+    other = tmp_path / "other"
+    other.mkdir()
+    stranger = Shop(other)
+    stranger.start()
+    stranger.publish_first()
+    stranger.pawl("promote", *FIRST, "--to", "staging", "--reason", "another workspace")
+    theirs = stranger.pawl("run", "start", "--channel", "staging", "--agent", "theirs")["run_id"]
+    nowhere = stranger.pawl("run", "start", "--channel", "production", "--agent", "theirs")["run_id"]
+    shutil.rmtree(shop.root / ".pawl")
+    shutil.copytree(other / ".pawl", shop.root / ".pawl")
+    for words, told in (
+        (("list",), {theirs}),
+        (("show", theirs), {theirs}),
+        (("show", nowhere), set[str]()),  # nothing was pinned there, and nothing was here
+        (("affected", FIRST[0]), {theirs}),
+    ):
+        problems = shop.pawl("runs", *words)["problems"]
+        assert [row["code"] for row in problems] == ["run-elsewhere"] * len(told), words
+        assert all(run in problems[0]["message"] for run in told)
+    ours = shop.pawl("run", "start", "--channel", "staging", "--agent", "ours")["run_id"]
+    assert shop.pawl("runs", "list", "--agent", "ours")["problems"] == []
+    assert ours not in shop.pawl("runs", "list")["problems"][0]["message"]
+    for record in (shop.root / "releases" / "staging").iterdir():
+        record.write_bytes(b"{}")
+    assert shop.pawl("runs", "list")["problems"] == []  # what is damaged says nothing of a run
 
 
 def test_render_and_snapshot_by_commands(released: Shop, tmp_path: Path) -> None:

@@ -277,6 +277,8 @@ import-stopped, import-existing | nothing was written, and why: a tool was refus
   read
 run-unknown, run-exists, run-ended, run-not-pinned | the run's id or state, or a use of what it was not started with
   (1 or 5)
+run-elsewhere | runs that began on no record of this workspace: of one whose `.pawl/` came here, on a snapshot file, on
+  another branch, or on a record that was taken back (warning)
 ledger-busy, ledger-damaged, ledger-unusable, ledger-version | the ledger's file (5, 6, 1, 1)
 ledger-value, ledger-closed | a value that the ledger cannot hold (1); used after it was closed (2)
 git-missing, git-failed, git-no-identity, git-index-locked, git-branch-moved, git-unfinished, nested-repository | what

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from pawl.errors import NotFoundError, UsageError
+from pawl.canonical import sha256
+from pawl.errors import NotFoundError, PawlError, UsageError
 from pawl.ids import Channel, Digest, Name, Ref, Version
 from pawl.operations.session import Report, Session
 from pawl.operations.world import published_in
 from pawl.problems import Problem
+from pawl.registry.journal import unseal
 from pawl.registry.snapshot import Entry
 from pawl.runs.ledger import Ledger
 from pawl.runs.recording import run_start, use_of
@@ -17,6 +20,10 @@ from pawl.runs.rows import Affected, Checkpoint, RunRow
 from pawl.runs.run import new_run_id
 from pawl.runs.snapshot_view import not_pinned, raise_withheld
 from pawl.runs.views import open_channel
+from pawl.workspace import Workspace
+from pawl.workspace.journal_files import record_data
+
+_SHOWN_IDS = 3
 
 
 def run_begin(session: Session, channel: Channel, agent: str, session_name: str | None) -> Report:
@@ -87,7 +94,7 @@ def runs_list(session: Session, *, agent: str | None, channel: Channel | None, o
     if _has_ledger(session):
         with _ledger(session) as ledger:
             rows = ledger.runs(agent=agent, channel=channel, open_only=open_only, limit=limit)
-    return Report(status="done", data={"runs": [run_row(run) for run in rows]})
+    return Report(status="done", problems=_elsewhere(session, rows), data={"runs": [run_row(run) for run in rows]})
 
 
 def runs_show(session: Session, run_id: str) -> Report:
@@ -104,7 +111,8 @@ def runs_show(session: Session, run_id: str) -> Report:
         {"seq": use.seq, "at": use.at, "kind": use.kind, "name": use.name, "version": use.version, "digest": use.digest}
         for use in uses
     ]
-    return Report(status="done", data={**run_row(run), "pins": dict(run.pins), "uses": rows})
+    data = {**run_row(run), "pins": dict(run.pins), "uses": rows}
+    return Report(status="done", problems=_elsewhere(session, (run,)), data=data)
 
 
 def runs_affected(session: Session, ref: Ref, *, since: str | None, until: str | None) -> Report:
@@ -124,12 +132,45 @@ def runs_affected(session: Session, ref: Ref, *, since: str | None, until: str |
         published_in(session.workspace.catalog(), ref)
     return Report(
         status="done",
+        problems=_elsewhere(session, (*found.used, *found.pinned_only)),
         data={
             "ref": str(ref),
             "used": [run_row(run) for run in found.used],
             "pinned_only": [run_row(run) for run in found.pinned_only],
         },
     )
+
+
+def _elsewhere(session: Session, runs: Sequence[RunRow]) -> tuple[Problem, ...]:
+    """Warn of runs that began on no record of this workspace: a ledger has no seal, and can come from anywhere.
+
+    A damaged record says nothing of them.
+    """
+    channels = frozenset(session.workspace.channels()) if runs else frozenset()
+    known = {(run.channel, run.serial, run.snapshot) for run in runs}
+    strange = {began for began in known if not _may_begin(session.workspace, channels, *began)}
+    ids = [run.run_id for run in runs if (run.channel, run.serial, run.snapshot) in strange]
+    if not ids:
+        return ()
+    shown = ", ".join(ids[:_SHOWN_IDS]) + (", ..." if len(ids) > _SHOWN_IDS else "")
+    message = f"of these runs {len(ids)} began on no record of this workspace: {shown}"
+    hint = (
+        "a .pawl/ of another workspace came here, or they began on a snapshot file, on another branch, "
+        "or on a record that was taken back"
+    )
+    return (Problem(code="run-elsewhere", severity="warning", message=message, hint=hint),)
+
+
+def _may_begin(workspace: Workspace, channels: Collection[str], channel: str, serial: int, snapshot: str) -> bool:
+    """Whether a run may have begun on this state of a channel, given what the run calls it."""
+    if serial == 0:
+        return snapshot == sha256(b"")
+    if channel not in channels or not workspace.record_file(channel, serial).exists():
+        return False
+    try:
+        return unseal(record_data(workspace, channel, serial), journal=channel, serial=serial).digest == snapshot
+    except PawlError:
+        return True
 
 
 def run_row(run: RunRow) -> dict[str, Any]:
