@@ -357,7 +357,7 @@ def test_branches_that_parted_are_refused(shop: Shop, remote: Path, other: Shop)
     started = state(shop)
     answer = shop.pawl(*HALT, "--push", code=5)
     assert shop.codes(answer) == ["push-parted"]
-    assert "git reset --hard origin/main" in answer["problems"][0]["hint"]
+    assert f"git reset --keep {tip(remote)[:12]}" in answer["problems"][0]["hint"]
     assert state(shop) == started
 
 

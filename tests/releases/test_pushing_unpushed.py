@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pawl.io.git import index
-from releases.test_pushing import PROMOTE, no_hook, other, remote, tip
+from releases.test_pushing import HALT, PROMOTE, no_hook, other, remote, state, tip
 from support import Shop, git
 
 __all__ = ["no_hook", "other", "remote"]
@@ -71,3 +74,78 @@ def test_what_was_not_committed_is_not_told_as_pushed(
     shop.pawl("freeze", "production", "--reason", "r", "--until", "2099-01-01", "--push")
     assert tip(remote) == tip(shop.root)
     assert git(shop.root, "status", "--porcelain") == ""
+
+
+def follow(shop: Shop, answer: dict[str, Any]) -> list[str]:
+    """Do what the hint of a refused push says, as the shell does it, and return the commands."""
+    commands = re.findall(r"git [^;,]*?(?=[;,]| for the commits)", answer["problems"][0]["hint"])
+    for command in commands:
+        subprocess.run(command, shell=True, check=True, cwd=shop.root, capture_output=True)  # noqa: S602 - as people do
+    return commands
+
+
+def test_commits_without_records_are_rebased(shop: Shop, remote: Path, other: Shop) -> None:
+    own_commit(other, "theirs.txt")
+    git(other.root, "push", "-q")
+    own_commit(shop)
+    shop.write("notes.txt", "mine, not committed")
+    started = state(shop)
+    answer = shop.pawl(*PROMOTE, "--push", code=5)
+    assert shop.codes(answer) == ["push-parted"]
+    assert "reset" not in answer["problems"][0]["hint"]
+    assert state(shop) == started
+    git(shop.root, "commit", "-q", "-a", "-m", "the rest")
+    assert follow(shop, answer) == ["git pull --rebase"]
+    assert shop.pawl(*PROMOTE, "--push")["pushed"]["commit"] == tip(remote)
+    assert shop.read("notes.txt") == "mine, not committed"
+
+
+def test_what_a_reset_would_lose_is_kept_and_named(shop: Shop, remote: Path, other: Shop) -> None:
+    other.pawl(*PROMOTE[:-1], "theirs", "--push")
+    first = own_commit(shop)
+    shop.pawl(*PROMOTE)
+    record = tip(shop.root)
+    second = own_commit(shop, "more.txt")
+    shop.edit("registry/registry.yaml", ("format: 1", "format: 1 # mine, not committed"))
+    answer = shop.pawl(*HALT, "--push", code=5)
+    assert shop.codes(answer) == ["push-parted"]
+    subject = git(shop.root, "log", "-1", "--format=%s", record).strip()
+    assert answer["problems"][0]["hint"].endswith(f"whose records are lost: {record[:12]} {subject}")
+    keep, pick = follow(shop, answer)
+    assert keep == f"git branch -f kept-{second[:12]} && git reset --keep {tip(remote)[:12]}"
+    assert pick == f"git cherry-pick {first[:12]} {second[:12]}"
+    assert tip(shop.root, f"kept-{second[:12]}") == second
+    assert (shop.read("notes.txt"), shop.read("more.txt")) == ("mine", "mine")
+    assert "mine, not committed" in shop.read("registry/registry.yaml")
+    assert shop.pawl(*HALT, "--push")["pushed"]["commit"] == tip(remote)
+    shop.pawl("verify")
+
+
+def test_many_lost_records_are_counted(shop: Shop, remote: Path, other: Shop) -> None:
+    own_commit(other)
+    git(other.root, "push", "-q")
+    for day in range(1, 8):
+        shop.pawl("freeze", "staging", "--reason", "r", "--until", f"2099-01-0{day}")
+    answer = shop.pawl(*PROMOTE, "--push", code=5)
+    assert answer["problems"][0]["hint"].endswith("; and 2 more")
+    assert "cherry-pick" not in answer["problems"][0]["hint"]
+
+
+def test_a_record_in_the_way_is_put_aside_and_nothing_else(shop: Shop, remote: Path, other: Shop) -> None:
+    other.pawl(*PROMOTE[:-1], "theirs", "--push")
+    shop.pawl(*PROMOTE, "--no-commit")
+    shop.write("notes.txt", "mine")
+    git(shop.root, "add", "notes.txt")
+    shop.edit("registry/registry.yaml", ("format: 1", "format: 1 # mine"))
+    started = state(shop)
+    answer = shop.pawl(*PROMOTE, "--push", code=5)
+    assert shop.codes(answer) == ["push-blocked"]
+    assert state(shop) == started
+    (stash,) = follow(shop, answer)
+    assert stash.startswith("git stash push --include-untracked -- releases registry/")
+    assert shop.read("notes.txt") == "mine"
+    assert "# mine" in shop.read("registry/registry.yaml")
+    assert shop.pawl(*PROMOTE, "--push")["status"] == "unchanged"
+    assert tip(shop.root) == tip(remote)
+    assert "releases/staging/000001.json" in git(shop.root, "stash", "show", "--include-untracked", "--name-only")
+    shop.pawl("verify")

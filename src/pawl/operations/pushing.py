@@ -29,6 +29,7 @@ from pawl.io.git.remote import (
     changed_between,
     contains,
     fast_forward,
+    lacking,
     parents_of,
     stays_here,
     take_back,
@@ -40,6 +41,8 @@ from pawl.workspace import Workspace
 
 TRIES = 3
 LOCK_SECONDS = 20.0
+SHOWN = 5
+"""How many lost commits a hint names one by one."""
 _AS_BEFORE = "; nothing was changed"
 
 
@@ -131,9 +134,9 @@ class _Side:
             if head is not None and contains(self._place, head, tip):
                 return tip
             if head is not None and not contains(self._place, tip, head):
-                raise self._parted()
+                raise self._parted(head, tip)
             held = self.uncommitted()
-            fast_forward(self._place, tip)
+            fast_forward(self._place, tip, self._out_of_the_way(held))
             written = frozenset(changed_between(self._place, head, tip))
             self.forwards.append(_Move(old=head, new=tip, written=written, held=held))
         return tip
@@ -146,8 +149,8 @@ class _Side:
         parents = parents_of(self._place, commit)
         old = parents[0] if parents else None
         names = changed_between(self._place, old, commit)
-        folders = (self.workspace.releases, self.workspace.versions, self.workspace.projections)
-        ours = all(any((self.repository.root / name).is_relative_to(folder) for folder in folders) for name in names)
+        folders, root = self._folders(), self.repository.root
+        ours = all(any((root / name).is_relative_to(folder) for folder in folders) for name in names)
         if len(parents) > 1 or not ours:  # somebody committed the record, with more, before the command could
             return None
         written = {self._name(self.workspace.root / file) for file in report.data.get("files", ())}
@@ -196,8 +199,7 @@ class _Side:
 
     def uncommitted(self) -> dict[Path, bytes]:
         """Return the records and frozen files that no commit holds yet: they are somebody's, and stay."""
-        folders = [self.workspace.releases, self.workspace.versions, self.workspace.projections]
-        paths = self.repository.uncommitted([folder for folder in folders if folder.exists()])
+        paths = self.repository.uncommitted([folder for folder in self._folders() if folder.exists()])
         return {path: path.read_bytes() for path in paths if path.is_file()}
 
     @contextmanager
@@ -284,11 +286,38 @@ class _Side:
         self.workspace.make_private()
         return Lock(self.workspace.lock_file, timeout=LOCK_SECONDS)
 
-    def _parted(self) -> ConflictError:
+    def _folders(self) -> tuple[Path, ...]:
+        """Return the folders in which all is written by pawl alone."""
+        return self.workspace.releases, self.workspace.versions, self.workspace.projections
+
+    def _out_of_the_way(self, held: Iterable[Path]) -> str:
+        """Return what to do where this side cannot move forward: nothing of it may lose what somebody wrote."""
+        said = "commit or move away what is in the way"
+        paths = tuple(held)
+        folders = [folder for folder in self._folders() if any(path.is_relative_to(folder) for path in paths)]
+        if not folders:
+            return said
+        names = " ".join(self.workspace.relative(folder) for folder in folders)
+        stash = f"in the workspace: git stash push --include-untracked -- {names}"
+        return f"{said}; where that is a record of a command that was killed, {stash}; then run that command again"
+
+    def _parted(self, head: str, tip: str) -> ConflictError:
+        """Return the error where both sides have commits: its hint keeps all that this side alone has."""
         here = self.upstream.branch.removeprefix("refs/heads/")
         there = f"{self.upstream.shown}/{self.upstream.ref.removeprefix('refs/heads/')}"
         message = f"{here} and {there} have parted: each has commits that the other does not; nothing was changed"
-        hint = f"journals are never merged: git reset --hard {there}, and run the commands again whose records are lost"
+        lost = lacking(self._place, tip, head, [self._name(folder) for folder in self._folders()])
+        if not lost:
+            hint = "none of the commits here holds a record: git pull --rebase, and run the command again"
+            return ConflictError(message, code="push-parted", hint=hint)
+        others = [commit for commit, _ in lacking(self._place, tip, head) if commit not in dict(lost)]
+        back = f"git cherry-pick {' '.join(others)} for the commits without records; then " if others else ""
+        more = f"; and {len(lost) - SHOWN} more" if len(lost) > SHOWN else ""
+        records = "; ".join(f"{commit} {subject}" for commit, subject in lost[:SHOWN]) + more
+        hint = (
+            f"journals are never merged: git branch -f kept-{head[:12]} && git reset --keep {tip[:12]}; then {back}"
+            f"run the commands again whose records are lost: {records}"
+        )
         return ConflictError(message, code="push-parted", hint=hint)
 
 

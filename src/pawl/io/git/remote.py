@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 import subprocess
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -120,18 +120,25 @@ def contains(place: Place, newer: str, older: str) -> bool:
     return not run(place.root, "merge-base", "--is-ancestor", older, newer, answers=(0, 1)).returncode
 
 
-def fast_forward(place: Place, commit: str) -> None:
-    """Move branch, index and work tree forward; raises ``ConflictError`` if local changes are in the way."""
+def lacking(place: Place, there: str, here: str, paths: Sequence[str] = ()) -> tuple[tuple[str, str], ...]:
+    """Return the commits of ``here`` that ``there`` lacks, oldest first, each in short with its subject.
+
+    With ``paths``, relative to the root, only those that touch one of them; merges are left out.
+    """
+    options = ("--reverse", "--no-merges", "--abbrev=12", "--format=%h %s", "--no-show-signature", "--no-color")
+    done = run(place.root, "log", *options, f"{there}..{here}", "--", *paths)
+    lines = done.stdout.decode("utf-8", "replace").splitlines()
+    return tuple((commit, subject) for commit, _, subject in (line.partition(" ") for line in lines))
+
+
+def fast_forward(place: Place, commit: str, hint: str) -> None:
+    """Move branch, index and work tree forward; raises ``ConflictError`` with ``hint`` if changes are in the way."""
     step("git.fast-forward")
     options = ("--ff-only", "--quiet", "--no-stat", "--no-autostash")
     done = run(place.root, "merge", *options, commit, answers=ANY_END)
     if done.returncode:
         said = " ".join(done.stderr.decode("utf-8", "replace").split())[:400] or "Git ended without a word"
         message = f"the remote is ahead, and this work tree cannot follow: {said}"
-        hint = (
-            "commit or move away what is in the way; where that is a record of a command that was killed: "
-            f"git reset --hard {commit[:12]}, and run that command again"
-        )
         raise ConflictError(message, code="push-blocked", hint=hint)
 
 
