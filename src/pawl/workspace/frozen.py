@@ -23,6 +23,9 @@ from pawl.workspace.places import MAX_SOURCE_BYTES, Places
 MAX_DOCUMENT_BYTES = 16 * MAX_SOURCE_BYTES
 """Of a document in its canonical form, in which a character of a source can take six."""
 
+_LEFT_OUT = "; or git sparse-checkout add registry/versions"
+"""For a file that is gone: Git checks out none that a sparse checkout left out."""
+
 
 @dataclass(frozen=True, slots=True)
 class FrozenVersions(Places):
@@ -34,7 +37,7 @@ class FrozenVersions(Places):
         try:
             data = read_bounded(path, limit=MAX_SOURCE_BYTES, root=self.root)
         except NotFoundError:
-            raise self._not_frozen(version, "its file is gone") from None
+            raise self._not_frozen(version, "its file is gone", _LEFT_OUT) from None
         found = sha256(data)
         if found != version.file:
             raise self._not_frozen(version, f"its file is {found}, published was {version.file}")
@@ -84,10 +87,10 @@ class FrozenVersions(Places):
             return None
         return json.loads(data) if sha256(data) == digest else None
 
-    def _not_frozen(self, version: Published | Pin, why: str) -> IntegrityError:
+    def _not_frozen(self, version: Published | Pin, why: str, otherwise: str = "") -> IntegrityError:
         path = self.relative(self.frozen_file(version.ref))
         message = f"{version.ref} is not as it was published: {why}"
-        hint = f"restore the file: git checkout -- {path}"
+        hint = f"restore the file: git checkout -- {path}{otherwise}"
         return IntegrityError(
             message, problems=(Problem(code="frozen-changed", message=message, path=path, hint=hint),)
         )
