@@ -54,7 +54,11 @@ class Journals(Places):
         serials = serials_of(self, journal) if source is None else [source.head.serial]
         if not serials or not serials[-1]:
             return None
-        return unseal(record_data(self, journal, serials[-1]), journal=journal, serial=serials[-1])
+        return self.record(journal, serials[-1])
+
+    def record(self, journal: str, serial: int) -> Record:
+        """Return one record alone, checked by its own digest."""
+        return unseal(record_data(self, journal, serial), journal=journal, serial=serial)
 
     def catalog(self) -> Catalog:
         """Return what the registry knows; ``IntegrityError`` where it has no record and a channel knows of one."""
@@ -120,7 +124,7 @@ class Journals(Places):
         with suppress(Lost):
             if source is not None:
                 return time_in(source)
-        return unseal(record_data(self, journal, head.serial), journal=journal, serial=head.serial).at
+        return self.record(journal, head.serial).at
 
     def check_anchor(self, state: ChannelState, registry: Head = EMPTY) -> None:
         """Raise ``IntegrityError`` where the registry lacks the record that a channel's newest one was judged on.
@@ -161,9 +165,7 @@ class Journals(Places):
         digest = sha256(data)
         known = self._indexed.is_projection(source, digest)
         if not known and data != projection_bytes(state):
-            newest = unseal(
-                record_data(self, state.channel, state.head.serial), journal=state.channel, serial=state.head.serial
-            )
+            newest = self.record(state.channel, state.head.serial)
             if not _is_behind(data, newest):
                 read_projection(data, state.channel, newest)
         elif mark is not None or not known:

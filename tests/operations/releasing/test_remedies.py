@@ -241,3 +241,20 @@ def test_what_is_not_served_names_the_nearest_version_that_passes(released: Shop
     remedy = only(released.pawl("resolve", REFUND, "--channel", "production", code=7))
     assert [(row["version"], row["side"]) for row in remedy["nearest"]] == [("1.0.0", "earlier")]
     assert remedy["next"][0] == 'pawl rollback support/refund --channel production --to 1.0.0 --reason "..."'
+
+
+def test_a_rollback_that_comes_too_late_is_told_who_rolled_back(released: Shop) -> None:
+    released.release_second()
+    released.rollback(REFUND)
+    late = released.rollback(REFUND, code=7)
+    (record,) = [row for row in released.pawl("history", "production")["records"] if row["action"] == "rollback"]
+    (nothing,) = [row for row in late["problems"] if row["code"] == "no-target"]
+    assert nothing["message"] == (
+        f"no earlier version of {REFUND} can be live on production now: Ada <ada@example.invalid> rolled it back"
+        f" from 2.0.0 to 1.0.0 at {record['at']} (serial {record['serial']})"
+    )
+
+
+def test_a_version_that_nobody_rolled_back_to_is_not_spoken_of_as_one(released: Shop) -> None:
+    (nothing,) = [row for row in released.rollback(REFUND, code=3)["problems"] if row["code"] == "no-target"]
+    assert nothing["message"] == f"no earlier version of {REFUND} can be live on production now"

@@ -305,7 +305,7 @@ def _no_way_back(release: _Release, name: Name, skipped: Sequence[Target]) -> Re
         check="target",
         status="missing",
         code="no-target",
-        message=f"no earlier version of {name} can be live on {channel} now",
+        message=f"no earlier version of {name} can be live on {channel} now{_rolled_back(release, name)}",
         exit_code=skipped[0].verdict.exit_code if skipped else REFUSED,
         subject=name,
     )
@@ -316,6 +316,17 @@ def _no_way_back(release: _Release, name: Name, skipped: Sequence[Target]) -> Re
     advice = _set_advice(release, {name: needing[0]}) if needing else ()
     notes = (*_skipped(skipped), *advice, *way.notes())
     return _finish(release, {}, verdict, _refusal_plan(release, verdict, ()), notes, (way,))
+
+
+def _rolled_back(release: _Release, name: Name) -> str:
+    """Say who rolled back already, if that is what made live what is live: to ask twice is often to ask too late."""
+    pin = release.state.pins[name]
+    record = release.session.workspace.record(release.state.channel, pin.since)
+    if record.action != "rollback":
+        return ""
+    left = next((move["from"] for move in record.body["moves"] if move["name"] == name), None)
+    before = f" from {left['version']}" if left else ""
+    return f": {record.actor} rolled it back{before} to {pin.version} at {record.at} (serial {pin.since})"
 
 
 def _refused_by(release: _Release, moves: Moves, findings: Sequence[Finding], notes: Sequence[Problem]) -> Report:
