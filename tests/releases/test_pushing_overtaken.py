@@ -128,3 +128,25 @@ def test_another_name_that_moved_is_no_lost_race(shop: Shop, remote: Path, other
     answer = shop.pawl(*BACK, "mine", "--push")
     assert (answer["pushed"]["tries"], answer["moves"][0]["to"], answer["serial"]) == (2, "1.0.1", 5)
     assert tip(shop.root) == tip(remote)
+
+
+def test_one_that_could_not_be_committed_the_second_time_is_to_be_taken_back(
+    shop: Shop, remote: Path, other: Shop
+) -> None:
+    def act(turn: int) -> None:
+        if turn == 1:
+            other.pawl(*BACK, "theirs", "--push")
+            git(shop.root, "config", "commit.gpgsign", "true")
+            git(shop.root, "config", "gpg.program", "/nowhere/gpg")
+
+    before_each_push(act)
+    answer = shop.pawl(*BACK, "mine", "--push", code=1)
+    assert (answer["status"], shop.codes(answer)) == ("done", ["not-pushed"])
+    said = answer["problems"][-1]
+    assert f"moved {NAME} from 1.0.2 to 1.0.1 (rollback, staging 4)" in said["message"]
+    command = said["hint"].partition(": ")[2]
+    subprocess.run(command.split(), cwd=shop.root, check=True, capture_output=True)
+    assert tip(shop.root) == tip(remote) == tip(other.root)
+    assert shop.version(NAME, "staging") == "1.0.1"
+    assert git(shop.root, "status", "--porcelain") == ""
+    shop.pawl("verify")

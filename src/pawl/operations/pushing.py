@@ -62,7 +62,7 @@ def with_push(workspace: Workspace, attempt: Callable[[], Report]) -> Report:
         report = attempt() if first is None else side.again(attempt, first)
         made = side.made(report, before, held)
         if _missed(report):
-            return _told(report, None, missed=True)
+            return _told(report, None, _not_pushed(report, overtaken(workspace, first, report) if first else None))
         if first is not None:
             side.refuse_overtaken(first, report, made)
         first = first or report
@@ -332,21 +332,24 @@ def _missed(report: Report) -> bool:
     return any(problem.code == "not-committed" for problem in report.problems)
 
 
-def _told(report: Report, row: Mapping[str, Any] | None, *, missed: bool = False) -> Report:
+def _told(report: Report, row: Mapping[str, Any] | None, missed: Problem | None = None) -> Report:
     data = {**report.data, "pushed": row}
-    if not missed:
+    if missed is None:
         return replace(report, data=data)
     # the record stands, so it is done; what was asked for is not, and whoever reads the exit code alone must hear of it
-    problems = (*report.problems, _not_pushed(report))
-    return replace(report, data=data, exit_code=report.exit_code or 1, problems=problems)
+    return replace(report, data=data, exit_code=report.exit_code or 1, problems=(*report.problems, missed))
 
 
-def _not_pushed(report: Report) -> Problem:
+def _not_pushed(report: Report, faster: str | None) -> Problem:
+    """Return the problem of a record that Git could not commit; ``faster`` says who moved first what it moved."""
     if report.status == "unchanged":
         message = "what earlier commands recorded is not committed, and so nothing was pushed"
         return Problem(code="not-pushed", message=message, hint="once what Git said is mended, run the command again")
     files = " ".join(quote(file) for file in report.data.get("files", ()))
     message = f"recorded here, not committed and not pushed; do not repeat the command. Its files: {files}"
+    if faster:
+        hint = f"in the workspace, to take it back: git stash push --include-untracked -- {files}"
+        return Problem(code="not-pushed", message=f"{faster} before this; it is {message}", hint=hint)
     hint = (
         f"in the workspace: git add -- {files} && git commit -m 'what pawl recorded' -- {files} && git push; "
         "or the next other writing command with --push does it"
