@@ -224,7 +224,8 @@ def pawl_command(
                     return function(shell, **values)
                 asks = identity or writes
                 session = open_session(shell, identity=asks, writes=writes, commit=not no_commit, run_code=run_code)
-                return function(session, **values)
+                report = function(session, **values)
+                return _with_left_over(session, report) if writes else report
 
             wanted = push and not values.get("dry_run")
             if wanted:
@@ -244,6 +245,14 @@ def pawl_command(
         return click.command(name.rpartition(" ")[2], cls=OnceCommand, help=function.__doc__)(command)
 
     return decorate
+
+
+def _with_left_over(session: Session, report: Report) -> Report:
+    if report.status != "unchanged":
+        return report
+    from pawl.operations.writing import with_left_over  # noqa: PLC0415 - only what writes needs it
+
+    return with_left_over(session, report)
 
 
 def _pushing(shell: Shell, act: Callable[[], Report]) -> Report:

@@ -27,6 +27,7 @@ TEMPORARY_PREFIX = ".pawl-tmp-"
 """Names of files that are being written; readers of a folder pass them over."""
 
 _POLL_SECONDS = 0.02
+_LOCK_HINT = "it is to be a file that you may write, on a disk with room; where it is something else, move it away"
 _AT_ONCE = 4
 _ID_LENGTH = 20
 
@@ -272,7 +273,8 @@ def _named(verb: str, path: Path | str, error: OSError | ValueError) -> PawlErro
         message = f"{path} does not exist: a file stands where a folder is named"
         return NotFoundError(message, code="file-not-found")
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return InvalidError(f"cannot {verb} {path}: {reason}", code=f"cannot-{verb}")
+    hint = _LOCK_HINT if verb == "lock" else None
+    return InvalidError(f"cannot {verb} {path}: {reason}", code=f"cannot-{verb}", hint=hint)
 
 
 def _refuse_outside(root: Path, path: Path | str) -> None:

@@ -239,7 +239,9 @@ source-uncommitted | it was published or adopted from files that Git has not com
 source-moved | a file changed while a command read it; run the command again (5)
 conflict, locked | somebody else moved the state, or writes now; nothing was written (5)
 wrong-branch | journals are written on another branch (2)
-not-committed | recorded, and Git could not commit it; the next writing command does (warning)
+not-committed | recorded, and Git could not commit it; the next writing command does, once what Git said is mended
+  (warning)
+committed-late | what earlier commands recorded and Git had not committed is committed now (note)
 detached-head | recorded and committed where no branch holds it; `git switch -c NAME` keeps it (warning)
 not-finished | recorded, and not all that follows from the record could be written; the next writing command mends it
   (warning)
@@ -281,8 +283,8 @@ run-elsewhere | runs that began on no record of this workspace: of one whose `.p
   another branch, or on a record that was taken back (warning)
 ledger-busy, ledger-damaged, ledger-unusable, ledger-version | the ledger's file (5, 6, 1, 1)
 ledger-value, ledger-closed | a value that the ledger cannot hold (1); used after it was closed (2)
-git-missing, git-failed, git-no-identity, git-index-locked, git-branch-moved, git-unfinished, nested-repository | what
-  Git said
+git-missing, git-failed, git-no-identity, git-index-locked, git-branch-locked, git-branch-moved, git-unfinished,
+  nested-repository | what Git said
 push-without-git, no-upstream | `--push` and no repository here (2); the branch follows none of a remote (1)
 push-unreachable, push-refused | the remote gave no answer, or said no; here everything is as it was before the
   command (1)

@@ -22,7 +22,7 @@ from pawl.io.files import Lock, Writing, read_bounded, replace, sweep, sweep_end
 from pawl.problems import Problem
 from pawl.registry.channels import projection_bytes
 from pawl.registry.journal import MAX_RECORD_BYTES, Head
-from pawl.releases.committing import commit_records
+from pawl.releases.committing import commit_left_over, commit_records
 from pawl.releases.plans import AppendRecord, FreezeVersion, Plan, Step, StoreEvidence, WriteProjection
 from pawl.workspace import Workspace
 
@@ -60,14 +60,31 @@ def apply(
         repository = git.find(workspace.root)
     if repository is None:
         return _apply(workspace, plan, None)
+    _refuse_other_branch(repository, branch)
+    with closing(repository):
+        return _apply(workspace, plan, repository if commit else None)
+
+
+def apply_left_over(workspace: Workspace, repository: git.Repository, *, branch: str | None) -> Applied:
+    """Commit what earlier commands recorded and Git did not, where there is anything.
+
+    Raises what ``apply`` raises where the lock is held or Git is on another branch.
+    """
+    _refuse_other_branch(repository, branch)
+    workspace.make_private()
+    with Lock(workspace.lock_file, timeout=LOCK_SECONDS):
+        files, committed = commit_left_over(workspace, repository)
+    names = tuple(path.relative_to(workspace.root.resolve()).as_posix() for path in files)
+    return Applied(files=names, commit=committed.commit, problems=committed.problems)
+
+
+def _refuse_other_branch(repository: git.Repository, branch: str | None) -> None:
     if branch and repository.branch() != branch:
         raise UsageError(
             f"journals are written on the branch {branch} only (registry.yaml), this is {repository.branch()}",
             code="wrong-branch",
             hint=f"git switch {branch}, or open a pull request that changes the files under procedures/",
         )
-    with closing(repository):
-        return _apply(workspace, plan, repository if commit else None)
 
 
 def _apply(workspace: Workspace, plan: Plan, repository: git.Repository | None) -> Applied:

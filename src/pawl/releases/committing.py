@@ -19,6 +19,9 @@ from pawl.releases.plans import Plan
 from pawl.workspace import Workspace
 
 COMMIT_TRIES = 5
+LEFT_OVER = "pawl: what was recorded before"
+"""The message of a commit that holds only what earlier commands left."""
+_LATER = "the next writing command commits it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +39,64 @@ def commit_records(workspace: Workspace, repository: git.Repository, files: Sequ
         before = tuple(_left_over(workspace, repository, record)) if record else ()
         commit = _commit_with_patience(repository, (*before, *files), plan.message)
     except (PawlError, OSError) as error:
-        why = error.message if isinstance(error, PawlError) else error
-        message = f"the change is recorded, and Git could not commit it: {why}"
-        hint = "the next writing command commits it; or commit the listed files yourself"
-        problem = Problem(code="not-committed", severity="warning", message=message, hint=hint)
-        return Committed(commit=None, problems=(problem,))
+        return Committed(commit=None, problems=(not_committed("the change is recorded", error),))
     return Committed(commit=commit, problems=_detached(repository, commit))
+
+
+def commit_left_over(workspace: Workspace, repository: git.Repository) -> tuple[tuple[Path, ...], Committed]:
+    """Commit what earlier commands recorded and Git did not; return its files too. The caller holds the lock.
+
+    Without files there was nothing to commit.
+    """
+    files: tuple[Path, ...] = ()
+    try:
+        files = tuple(dict.fromkeys(_left_over(workspace, repository, None)))
+        if not files:
+            return (), Committed(commit=None)
+        commit = _commit_with_patience(repository, files, LEFT_OVER)
+    except (PawlError, OSError) as error:
+        return files, Committed(commit=None, problems=(not_committed("an earlier change is recorded", error),))
+    return files, Committed(commit=commit, problems=_detached(repository, commit))
+
+
+def is_pending(workspace: Workspace, repository: git.Repository) -> bool:
+    """Whether something may be recorded and not committed: one look at the newest record of each journal."""
+    return bool(repository.unsettled([*_newest(workspace, None)]))
+
+
+def not_held(workspace: Workspace, repository: git.Repository) -> tuple[Problem, ...]:
+    """Return one warning where the last commit lacks the newest record of a journal; nothing is changed."""
+    lacking: dict[str, str] = {}
+    for journal in (REGISTRY_JOURNAL, *workspace.channels()):
+        try:
+            serial = workspace.head(journal).serial
+        except PawlError:  # damage is told by who reads the journal
+            continue
+        where = workspace.relative(workspace.record_file(journal, serial))
+        name = (workspace.root.resolve() / where).relative_to(repository.root).as_posix()
+        if serial and not repository.holds(name):
+            lacking[where] = f"releases/{journal} (record {serial})"
+    if not lacking:
+        return ()
+    message = f"recorded, and Git has not committed it: {', '.join(lacking.values())}"
+    hint = f"{_LATER}, also one that finds nothing to do: pawl publish; or commit releases and registry yourself"
+    return (Problem(code="not-committed", severity="warning", message=message, path=next(iter(lacking)), hint=hint),)
+
+
+def not_committed(what: str, error: PawlError | OSError) -> Problem:
+    """Warn of ``what`` Git could not commit, with what is to be done first where the error tells."""
+    if isinstance(error, PawlError):
+        why, code, own = error.message, error.problems[0].code, error.problems[0].hint
+    else:
+        why, code, own = str(error), "", None
+    if code == "git-branch-moved":  # to run the command again may be to do it twice
+        hint = f"{_LATER}; or commit the listed files yourself"
+    elif own:
+        hint = f"{own}; then {_LATER}"
+    else:
+        hint = f"see what Git said: once that is mended, {_LATER}; or commit the listed files yourself"
+    message = f"{what}, and Git could not commit it: {why}"
+    return Problem(code="not-committed", severity="warning", message=message, hint=hint)
 
 
 def _detached(repository: git.Repository, commit: str) -> tuple[Problem, ...]:
@@ -67,16 +122,23 @@ def _commit_with_patience(repository: git.Repository, paths: Sequence[Path], mes
     raise AssertionError("unreachable: the loop returns or raises")
 
 
-def _left_over(workspace: Workspace, repository: git.Repository, record: Record) -> Iterator[Path]:
-    """Yield the files of complete records that an earlier command left uncommitted, in every journal."""
-    newest: dict[Path, tuple[str, int]] = {}
-    for journal in (REGISTRY_JOURNAL, *workspace.channels()):
-        serial = record.serial - 1 if journal == record.journal else workspace.head(journal).serial
-        if serial:
-            newest[workspace.record_file(journal, serial)] = (journal, serial)
+def _left_over(workspace: Workspace, repository: git.Repository, record: Record | None) -> Iterator[Path]:
+    """Yield the files of complete records before ``record`` that were left uncommitted, in every journal."""
+    newest = _newest(workspace, record)
     for path in repository.unsettled([*newest]):
         if repository.uncommitted([path]):
             yield from _uncommitted(workspace, repository, *newest[path])
+
+
+def _newest(workspace: Workspace, record: Record | None) -> dict[Path, tuple[str, int]]:
+    """Return the file of each journal's newest record before ``record``, with the journal and the serial."""
+    newest: dict[Path, tuple[str, int]] = {}
+    for journal in (REGISTRY_JOURNAL, *workspace.channels()):
+        own = record if record is not None and journal == record.journal else None
+        serial = own.serial - 1 if own else workspace.head(journal).serial
+        if serial:
+            newest[workspace.record_file(journal, serial)] = (journal, serial)
+    return newest
 
 
 def _uncommitted(workspace: Workspace, repository: git.Repository, journal: str, last: int) -> Iterator[Path]:

@@ -10,6 +10,7 @@ permissions; and where a folder is in the place of a file.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import time
 from collections.abc import Sequence
@@ -28,6 +29,8 @@ from pawl.io.git.trees import OddTreeError, Writer, written
 from pawl.io.steps import step
 
 _NUL = b"\x00"
+_LOCK_FILE = re.compile(rb"Unable to create '(.+\.lock)': File exists")
+"""What Git says of a file with which it locks HEAD or a branch, and which is there already."""
 
 
 class Prepared:
@@ -178,6 +181,11 @@ def _move(mover: Running, ref: str | None, new: str, old: str | None) -> None:
     expected = (old or "0" * len(new)).encode("ascii")
     update = [b"update " + where, new.encode("ascii"), expected]
     done = mover.result(_NUL.join([b"start", *detached, *update, b"prepare", b"commit", b""]))
+    if held := _LOCK_FILE.search(done.stderr):
+        lock = os.fsdecode(held[1])
+        message = f"another Git process holds the branch: {lock} exists; nothing was committed"
+        hint = f"wait for it to end; if none runs, remove {lock}"
+        raise ConflictError(message, code="git-branch-locked", hint=hint)
     if done.returncode or not done.stdout.endswith(b"commit: ok\n"):
         message = f"the branch moved meanwhile, nothing was committed: {why(done)}"
         raise ConflictError(message, code="git-branch-moved", hint="run the command again on the new state")

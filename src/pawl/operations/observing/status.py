@@ -7,11 +7,12 @@ break-glass waiver whose review was missed makes it fail; all else is told and c
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from pawl.errors import IntegrityError, InvalidError
+from pawl.errors import IntegrityError, InvalidError, PawlError
 from pawl.ids import Channel, Name
 from pawl.operations.clocks import now_problems
 from pawl.operations.observing import standing
@@ -53,6 +54,7 @@ def status(session: Session, channel: Channel | None = None) -> Report:
                 hint='pawl policy adopt --reason "..."',
             )
         )
+    problems += _not_committed(session)
     red = any(problem.severity == "error" for problem in problems)
     return Report(
         status="failed" if red else "done",
@@ -65,6 +67,21 @@ def status(session: Session, channel: Channel | None = None) -> Report:
             "channels": rows,
         },
     )
+
+
+def _not_committed(session: Session) -> tuple[Problem, ...]:
+    """Warn of records that Git could not commit; what Git cannot say is for verify to tell."""
+    from pawl.io import git  # noqa: PLC0415 - slow, and only this looks into Git
+    from pawl.releases.committing import not_held  # noqa: PLC0415 - as above
+
+    try:
+        repository = git.find(session.workspace.root)
+        if repository is None:
+            return ()
+        with closing(repository):
+            return not_held(session.workspace, repository)
+    except (PawlError, OSError):
+        return ()
 
 
 def _sources(session: Session, problems: list[Problem]) -> Sources | None:

@@ -202,10 +202,14 @@ def _git(check: _Verification, recorded: Callable[[], frozenset[str]]) -> None:
     """Hold what was recorded against Git, which knows of newest records that no chain misses."""
     from pawl.io import git  # noqa: PLC0415 - slow, and only this looks at the past in Git
     from pawl.operations.observing.past import past_problems  # noqa: PLC0415 - as above
+    from pawl.releases.committing import not_held  # noqa: PLC0415 - as above
 
     try:
         repository = git.find(check.workspace.root)
-        if repository is None or repository.head() is None:
+        if repository is None:
+            return
+        check.problems.extend(not_held(check.workspace, repository))
+        if repository.head() is None:
             return
         named = {problem.path for problem in check.problems}
         differing = _differing(repository, check.workspace)
