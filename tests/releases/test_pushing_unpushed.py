@@ -149,3 +149,20 @@ def test_a_record_in_the_way_is_put_aside_and_nothing_else(shop: Shop, remote: P
     assert tip(shop.root) == tip(remote)
     assert "releases/staging/000001.json" in git(shop.root, "stash", "show", "--include-untracked", "--name-only")
     shop.pawl("verify")
+
+
+def test_what_an_earlier_command_left_and_cannot_be_committed_now_is_not_told_as_pushed(
+    shop: Shop, remote: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = tip(remote)
+    _branch_lock(shop, monkeypatch)
+    shop.pawl(*PROMOTE)
+    answer = shop.pawl(*PROMOTE, "--push", code=1)
+    assert (answer["status"], shop.codes(answer)) == ("unchanged", ["not-pushed"])
+    assert "run the command again" in answer["problems"][-1]["hint"]
+    assert (answer["pushed"], tip(remote)) == (None, there)
+    _mend(shop)
+    answer = shop.pawl(*PROMOTE, "--push")
+    assert answer["status"] == "unchanged"
+    assert answer["pushed"]["commit"] == tip(remote) == tip(shop.root) != there
+    assert git(shop.root, "status", "--porcelain") == ""

@@ -288,7 +288,8 @@ git-missing, git-failed, git-no-identity, git-index-locked, git-branch-locked, g
 push-without-git, no-upstream | `--push` and no repository here (2); the branch follows none of a remote (1)
 push-unreachable, push-refused | the remote gave no answer, or said no; here everything is as it was before the
   command (1)
-push-lost-race | somebody else pushed first, three times over; here everything is as it was before the command (5)
+push-lost-race | somebody else pushed first, three times over, or moved what this command was to move; here everything
+  is as it was before the command (5)
 push-parted, push-blocked | this branch and the remote's each have commits that the other lacks; the remote is ahead,
   and local changes are in the way; nothing was changed (5)
 push-not-taken-back | a commit that was not pushed stays here, as somebody else built on it, changed its files or
