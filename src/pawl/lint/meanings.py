@@ -254,7 +254,7 @@ frozen-changed | a published version's file is not as it was published
 journal-damaged | a record was changed, is missing (also against Git's last commit), or does not follow the one before
   it
 clock-back | a record is of an earlier time than the one before it, or it is earlier now than the newest record: what
-  had ended could count again (warning, from a minute on; also of `promote`, `rollback` and `remove`)
+  had ended could count again (warning, from a minute on; also of `status`, `promote`, `rollback` and `remove`)
 git-not-asked | Git cannot say what the last commit holds, so journals are checked by themselves alone (warning)
 journal-truncated | a journal lacks its end: a record that a channel was judged on, or that a file kept elsewhere
   knows of (`verify --against`)
@@ -279,8 +279,8 @@ import-stopped, import-existing | nothing was written, and why: a tool was refus
   read
 run-unknown, run-exists, run-ended, run-not-pinned | the run's id or state, or a use of what it was not started with
   (1 or 5)
-run-elsewhere | runs that began on no record of this workspace: of one whose `.pawl/` came here, on a snapshot file, on
-  another branch, or on a record that was taken back (warning)
+run-elsewhere | runs that began on no record of this workspace: of one whose `.pawl/` came here, on a snapshot file,
+  on another branch, or on a record that was taken back (warning)
 ledger-busy, ledger-damaged, ledger-unusable, ledger-version | the ledger's file (5, 6, 1, 1)
 ledger-value, ledger-closed | a value that the ledger cannot hold (1); used after it was closed (2)
 git-missing, git-failed, git-no-identity, git-index-locked, git-branch-locked, git-branch-moved, git-unfinished,
