@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ from benchmarks.sides import calling, looped_and_each
 from benchmarks.workspaces import NAME, STAGING, forget, make, promote_to_staging, publish_all, ref
 from pawl.canonical import canonical_bytes
 from pawl.ids import Name
+from pawl.io.file_marks import SETTLED_NS
 from pawl.runs.views import open_channel, take_snapshot
 from pawl.workspace import Workspace
 
@@ -38,8 +40,14 @@ def says(expected: str) -> Callable[[Any, Any], bool]:
     return lambda made, answer: bool(made == VERSION and answer == expected)
 
 
+def _settle(setting: Setting) -> None:
+    """Wait until files are older than what may still change unseen: agents rarely resolve what came this second."""
+    time.sleep(setting.pick(full=1.1, quick=1.1, tiny=0.0) * SETTLED_NS / 1e9)
+
+
 def _warm(setting: Setting) -> Iterator[Contest]:
     workspace, snapshot = released(setting.folder)
+    _settle(setting)
     table: dict[Name, str] = {NAME: VERSION}
 
     def look_up(name: Name) -> str:
@@ -73,6 +81,7 @@ def _warm_rivals(setting: Setting) -> tuple[Rival, ...]:
 
 def _cold(setting: Setting) -> Iterator[Contest]:
     workspace, snapshot = released(setting.folder)
+    _settle(setting)
     side = setting.peers.work("mlflow", "load", cached=False, text=TEXT)
     rivals = (Rival(peer="mlflow", side=side, agree=says(TEXT)),) if side else ()
     document = setting.folder / "document.json"
