@@ -21,6 +21,7 @@ from budgets import examples
 from pawl.canonical import digest_of, record_bytes
 from pawl.errors import IntegrityError, PawlError
 from pawl.ids import REGISTRY_JOURNAL, Channel, Name, Version, parse_ref
+from pawl.registry.anchors import check_anchor
 from pawl.registry.catalog import Catalog, fold_registry
 from pawl.registry.channels import ChannelState, Pin, fold_channel, follow, projection, projection_bytes, state_digest
 from pawl.registry.closure import dependents_of
@@ -159,9 +160,17 @@ def answer(ask: Callable[[], Any], answers: Callable[[Any], Any]) -> Any:
         return str(error), type(error)
 
 
+def folded_registry(files: Workspace) -> Catalog:
+    """Return what the files of the registry come to; none at all are damage where a channel knows of one."""
+    records = files.journal(REGISTRY_JOURNAL)
+    if not records:
+        check_anchor(records, fold_channel(STAGING, files.journal(STAGING)))
+    return fold_registry(records)
+
+
 def compare(life: Life) -> None:
     files = Workspace(life.root)
-    registry = answer(lambda: fold_registry(files.journal(REGISTRY_JOURNAL)), catalog_answers)
+    registry = answer(partial(folded_registry, files), catalog_answers)
     channel = answer(lambda: fold_channel(STAGING, files.journal(STAGING)), channel_answers)
     for workspace in (life.long_lived, Workspace(life.root)):
         assert answer(workspace.catalog, catalog_answers) == registry
