@@ -155,12 +155,18 @@ def test_messages_are_in_the_encoding_that_git_is_told(repository: Repository, g
     assert "\nencoding ISO-8859-1\n" in git("cat-file", "commit", new)
 
 
+def commit_in_and_out(repository: Repository) -> None:
+    """Commit a file in a folder that a sparse checkout will have, and two in one that it will not."""
+    paths = [repository.root / name for name in ("in/a", "out/a", "out/b")]
+    for path in paths:
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"1\n")
+    repository.commit(paths, "m")
+
+
 def test_a_sparse_checkout_commits_what_is_written_outside_of_it(repository: Repository, git: GitCommand) -> None:
     root = repository.root
-    for name in ("in/a", "out/a", "out/b"):
-        (root / name).parent.mkdir(exist_ok=True)
-        (root / name).write_bytes(b"1\n")
-    repository.commit([root / name for name in ("in/a", "out/a", "out/b")], "m")
+    commit_in_and_out(repository)
     git("sparse-checkout", "set", "in")
     assert not (root / "out" / "a").exists()
     (root / "out").mkdir()
@@ -240,10 +246,7 @@ def test_a_marked_file_in_a_repository_with_long_ids(home: Path, tmp_path: Path)
 def test_a_marked_file_that_is_not_there_keeps_its_mark_and_its_place(repository: Repository, git: GitCommand) -> None:
     """As in a sparse checkout with the index of a few folders only, which Git is asked about."""
     root = repository.root
-    for name in ("in/a", "out/a", "out/b"):
-        (root / name).parent.mkdir(exist_ok=True)
-        (root / name).write_bytes(b"1\n")
-    repository.commit([root / name for name in ("in/a", "out/a", "out/b")], "m")
+    commit_in_and_out(repository)
     git("sparse-checkout", "set", "--cone", "--sparse-index", "in")
     (root / "out").mkdir()
     (root / "out" / "a").write_bytes(b"2\n")

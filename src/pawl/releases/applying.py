@@ -25,6 +25,7 @@ from pawl.registry.journal import MAX_RECORD_BYTES, Head
 from pawl.releases.committing import commit_left_over, commit_records
 from pawl.releases.plans import AppendRecord, FreezeVersion, Plan, Step, StoreEvidence, WriteProjection
 from pawl.workspace import Workspace
+from pawl.workspace.journal_files import RESTORE
 
 LOCK_SECONDS = 20.0
 
@@ -170,8 +171,7 @@ def _refuse_known(workspace: Workspace, plan: Plan, repository: git.Repository) 
         known = repository.holds(name)
     if known:
         message = f"the last commit has record {record.serial} of the journal {record.journal}, and {where} is not here"
-        hint = "git restore --source=HEAD --staged --worktree releases registry; or git sparse-checkout add releases"
-        problem = Problem(code="journal-damaged", message=message, path=where, hint=hint)
+        problem = Problem(code="journal-damaged", message=message, path=where, hint=RESTORE)
         raise IntegrityError(message, problems=(problem,))
 
 

@@ -12,6 +12,9 @@ from pawl.problems import Problem
 from pawl.registry.journal import MAX_RECORD_BYTES, Head, Record, chain, damaged
 from pawl.workspace.places import Places, is_record_name
 
+RESTORE = "git restore --source=HEAD --staged --worktree releases registry; or git sparse-checkout add releases"
+"""What brings records here that the last commit has."""
+
 
 def serials_of(places: Places, journal: str) -> Sequence[int]:
     """Return the serials of a journal by the names of its files; ``IntegrityError`` for a name that is no record's."""
@@ -35,8 +38,7 @@ def serials_of(places: Places, journal: str) -> Sequence[int]:
 def lost(journal: str, knows: str) -> IntegrityError:
     """Return the error for a journal of which nothing is here, though ``knows`` (a sentence) tells of it."""
     message = f"releases/{journal}/ holds no record, and {knows}: the journal was removed or not checked out"
-    hint = "git restore --source=HEAD --staged --worktree releases registry; or git sparse-checkout add releases"
-    problem = Problem(code="journal-damaged", message=message, hint=hint, path=f"releases/{journal}/000001.json")
+    problem = Problem(code="journal-damaged", message=message, hint=RESTORE, path=f"releases/{journal}/000001.json")
     return IntegrityError(message, problems=(problem,))
 
 

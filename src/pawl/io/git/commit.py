@@ -72,12 +72,12 @@ def commit(
         settings = asking.settings()
         tree = _tree(place, objects, settings, names, (old, old_tree))
         if tree == old_tree and old is not None:
-            follow(place, names)
+            follow(place, settings, names)
             return old
         new = _written_commit(place, settings, tree, old, message)
         _move(ready.mover, ref, new, old)
     try:
-        follow(place, names)
+        follow(place, settings, names)
     except PawlError:
         _move_back(place, ref, new, old)
         raise

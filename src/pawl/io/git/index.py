@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Iterator, Sequence
 
 from pawl.errors import ConflictError, InvalidError
 from pawl.io.git.place import Place
 from pawl.io.git.process import ANY_END, run, why
+from pawl.io.git.settings import Settings
 from pawl.io.git.staged import Hidden, Staged
 from pawl.io.steps import step
 
@@ -21,7 +21,6 @@ UPDATE = ("update-index", "--add", "--remove", "-z", "--stdin")
 
 _SHOWN = ("ls-files", "-z", "-v", "--stage", "--")
 _MOST_ARGUMENTS = 100_000
-_SHA256 = re.compile(rb'(?i)objectformat\s*=\s*"?sha256')
 
 _UNFINISHED = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
 
@@ -43,7 +42,7 @@ def wait_for_index(place: Place) -> None:
         time.sleep(0.05)
 
 
-def follow(place: Place, names: Sequence[bytes]) -> None:
+def follow(place: Place, settings: Settings, names: Sequence[bytes]) -> None:
     """Make the entries of these files what the work tree holds, also where Git was told to look away from one.
 
     A file that is there loses its ``assume-unchanged`` or ``skip-worktree``: with the mark Git would keep the entry of
@@ -53,7 +52,7 @@ def follow(place: Place, names: Sequence[bytes]) -> None:
     deadline = time.monotonic() + INDEX_LOCK_SECONDS
     while True:
         step("git.update-index")
-        update = _update(_hidden(place, names))
+        update = _update(_hidden(place, settings, names))
         done = run(place.root, *update, stdin=b"\x00".join([*names, b""]), answers=ANY_END)
         if not done.returncode:
             return
@@ -72,12 +71,10 @@ def _update(hidden: Sequence[Hidden]) -> tuple[str | bytes, ...]:
     return ("-c", "core.ignoreStat=false", *UPDATE[:-2], *shown, *UPDATE[-2:])
 
 
-def _hidden(place: Place, names: Sequence[bytes]) -> tuple[Hidden, ...]:
+def _hidden(place: Place, settings: Settings, names: Sequence[bytes]) -> tuple[Hidden, ...]:
     """Return the entries of files that are there, and that Git is told to look away from."""
     there = [name for name in names if os.path.lexists(place.root / os.fsdecode(name))]
-    config = place.common / "config"
-    long = config.exists() and _SHA256.search(config.read_bytes())
-    staged = Staged(place, 32 if long else 20)
+    staged = Staged(place, settings.digest_size)
     return tuple(staged.hidden(there) if staged.whole else _shown(place, there))
 
 

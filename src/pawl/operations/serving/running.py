@@ -12,7 +12,6 @@ from pawl.ids import Channel, Digest, Name, Ref, Version
 from pawl.operations.session import Report, Session
 from pawl.operations.world import published_in
 from pawl.problems import Problem
-from pawl.registry.journal import unseal
 from pawl.registry.snapshot import Entry
 from pawl.runs.ledger import Ledger
 from pawl.runs.recording import run_start, use_of
@@ -21,7 +20,6 @@ from pawl.runs.run import new_run_id
 from pawl.runs.snapshot_view import not_pinned, raise_withheld
 from pawl.runs.views import open_channel
 from pawl.workspace import Workspace
-from pawl.workspace.journal_files import record_data
 
 _SHOWN_IDS = 3
 
@@ -168,7 +166,7 @@ def _may_begin(workspace: Workspace, channels: Collection[str], channel: str, se
     if channel not in channels or not workspace.record_file(channel, serial).exists():
         return False
     try:
-        return unseal(record_data(workspace, channel, serial), journal=channel, serial=serial).digest == snapshot
+        return workspace.record(channel, serial).digest == snapshot
     except PawlError:
         return True
 

@@ -34,8 +34,6 @@ from pawl.registry.settings import Settings, read_settings, settings_of
 from pawl.workspace import MAX_SOURCE_BYTES, Workspace
 
 Value = TypeVar("Value")
-
-
 Named = TypeVar("Named", Procedure, Suite, PolicySource)
 
 

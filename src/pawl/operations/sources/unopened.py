@@ -51,7 +51,6 @@ class Unopened:
             data = self._workspace.read_source(self._workspace.root / self.row.path)
             if sha256(data).hexdigest() != self.row.file:
                 self._memory.mark(self.row.kind, self.row.path, self.row.file, UNMARKED)
-                self._memory.mark(self.row.kind, self.row.path, self.row.file, UNMARKED)
                 self._memory.save()
                 message = f"{self.row.path} changed while it was read"
                 raise ConflictError(message, code="source-moved", hint="run the command again")
@@ -75,6 +74,12 @@ class Unopened:
         return remembered_document(self._memory, self.row)
 
 
+def _hold(value: object, **fields: Any) -> None:
+    """Set fields of a value that is frozen for everybody else."""
+    for name, held in fields.items():
+        object.__setattr__(value, name, held)
+
+
 class UnopenedProcedure(Procedure):
     """A procedure of a file that was not opened."""
 
@@ -84,15 +89,8 @@ class UnopenedProcedure(Procedure):
 
     def __init__(self, file: Unopened) -> None:
         row = file.row
-        for field, value in (
-            ("kind", row.type),
-            ("name", Name(row.name)),
-            ("version", Version(row.version or "")),
-            ("digest", row.digest),
-            ("_file", file),
-            ("_requires", json.loads(row.requires) if row.requires else {}),
-        ):
-            object.__setattr__(self, field, value)
+        _hold(self, kind=row.type, name=Name(row.name), version=Version(row.version or ""), digest=row.digest)
+        _hold(self, _file=file, _requires=json.loads(row.requires) if row.requires else {})
 
     @property
     def document(self) -> Mapping[str, Any]:
@@ -113,15 +111,8 @@ class UnopenedSuite(Suite):
 
     def __init__(self, file: Unopened) -> None:
         row = file.row
-        for field, value in (
-            ("name", Name(row.name)),
-            ("about", Name(row.about or "")),
-            ("versions", row.version),
-            ("digest", row.digest),
-            ("_file", file),
-            ("_read", None),
-        ):
-            object.__setattr__(self, field, value)
+        _hold(self, name=Name(row.name), about=Name(row.about or ""), versions=row.version, digest=row.digest)
+        _hold(self, _file=file, _read=None)
 
     @property
     def document(self) -> Mapping[str, Any]:
@@ -133,5 +124,5 @@ class UnopenedSuite(Suite):
         read = self._read
         if read is None:
             read = suite_of(self.document, self.digest)
-            object.__setattr__(self, "_read", read)
+            _hold(self, _read=read)
         return read.cases
